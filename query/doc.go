@@ -1,0 +1,29 @@
+// Package query answers questions about stored offers: what they cost, what
+// changed, what an instance type is. It is pure: it reads through [Reader],
+// learns meanings from [Catalogue] and [Regions], and does no other I/O.
+//
+// An [Engine] has one method per question. Every request holds a [Filter],
+// whose values are text as a person or a URL gives them; a value that means
+// nothing is [gputide.ErrInvalid] with the near ones named. Every answer holds
+// rows of the output contract, whose version is [Contract]: prices are decimal
+// strings, what is not known is null, order is fixed.
+//
+// # What offers hides
+//
+// Unless [OffersRequest].All is set or a filter asks for them, these are left
+// out and counted in [OffersAnswer].Hidden:
+//
+//   - states other than priced, held and stale; imported_end is shown where no
+//     live crawl covers the provider. Filter state asks for others.
+//   - stats bid_floor and payable. Filter stat asks for them.
+//   - tier unverified. Filter tier asks for it.
+//   - spot offers flagged spot_equals_on_demand or spot_above_on_demand: they
+//     are not cheap spot. Filter flag asks for them.
+//
+// # Where an offer is sold
+//
+// An offer with one price everywhere has no region; its regions are those its
+// availability signals name with something in stock. A filter on region,
+// country or continent selects such an offer by those signals and judges its
+// availability by them alone.
+package query
