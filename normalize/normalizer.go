@@ -1,0 +1,35 @@
+package normalize
+
+import (
+	"errors"
+
+	"github.com/gputide/gputide"
+)
+
+// Normalizer turns raw offers into offers. It is safe for concurrent use.
+type Normalizer struct {
+	Catalogue *Catalogue
+	Regions   *Regions
+}
+
+// Offer derives the offer of one raw row.
+func (n *Normalizer) Offer(raw *gputide.RawOffer, spec *gputide.Spec) (gputide.Offer, error) {
+	return gputide.Offer{}, errors.New("todo")
+}
+
+// Accelerated reports whether s belongs in GPU offers.
+func (n *Normalizer) Accelerated(s *gputide.Spec) bool { return false }
+
+// Derive returns the derived attributes of a series.
+func (n *Normalizer) Derive(k *gputide.Key, s *gputide.Spec) []gputide.Attr { return nil }
+
+// Version names the tables behind [Normalizer.Derive].
+func (n *Normalizer) Version() string { return n.Catalogue.Version() + "+" + n.Regions.Version() }
+
+// Hourly derives the hourly price of one instance.
+func Hourly(p gputide.Published, term gputide.Term, count gputide.Count, vcpu *float64) (gputide.Nano, gputide.Published, error) {
+	return 0, p, errors.New("todo")
+}
+
+// Explain returns the arithmetic behind [Hourly] as lines of text.
+func Explain(p gputide.Published, term gputide.Term, currency gputide.Currency) []string { return nil }
