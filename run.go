@@ -51,7 +51,11 @@ type ScopeRun struct {
 	Scope  Scope
 	Status ScopeStatus
 	Source string // the one source that fed it; of a failed scope, the last asked
-	Count  int    // offers (or signals) listed in it
+	Count  int    // offers (or signals) listed in it, held ones included
+
+	// Digest identifies what the source listed in it, whatever the prices; the
+	// crawler fills it. A held scope whose next run has the same is accepted.
+	Digest string
 
 	// NoWithdraw is set when a row of unknown key was skipped: what is missing
 	// may be that row, so nothing is concluded from absence.
