@@ -1,5 +1,7 @@
 package gputide
 
+import "time"
+
 // Unit is the time a published amount pays for.
 type Unit string
 
@@ -90,6 +92,10 @@ type RawOffer struct {
 
 	SKU   string // the provider's billing id, verbatim; may be empty
 	Flags []Flag
+
+	// At is the moment the price took effect, stated by an event feed. Zero is
+	// the moment of the run.
+	At time.Time
 }
 
 // Offer is a normalised offer: its key, its derived hourly price and the price
@@ -102,4 +108,8 @@ type Offer struct {
 	Source    string
 	SKU       string
 	Flags     []Flag // sorted; stored flags only, derived ones are added by queries
+
+	// At is the moment the price took effect, stated by an event feed. Zero is
+	// the moment of the run.
+	At time.Time
 }
