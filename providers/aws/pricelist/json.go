@@ -1,0 +1,298 @@
+package pricelist
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/gputide/gputide"
+)
+
+// jsonProduct is one entry of "products".
+type jsonProduct struct {
+	SKU        string            `json:"sku"`
+	Family     string            `json:"productFamily"`
+	Attributes map[string]string `json:"attributes"`
+}
+
+// jsonTerm is one entry of "terms".
+type jsonTerm struct {
+	OfferTermCode string                   `json:"offerTermCode"`
+	SKU           string                   `json:"sku"`
+	Dimensions    map[string]jsonDimension `json:"priceDimensions"`
+	Attributes    jsonTermAttributes       `json:"termAttributes"`
+}
+
+type jsonTermAttributes struct {
+	Lease  string `json:"LeaseContractLength"`
+	Class  string `json:"OfferingClass"`
+	Option string `json:"PurchaseOption"`
+}
+
+type jsonDimension struct {
+	RateCode     string            `json:"rateCode"`
+	Unit         string            `json:"unit"`
+	Begin        string            `json:"beginRange"`
+	End          string            `json:"endRange"`
+	PricePerUnit map[string]string `json:"pricePerUnit"`
+}
+
+// jsonList reads the JSON form.
+type jsonList struct {
+	*list
+	dec      *json.Decoder
+	products map[string]*product
+	left     map[string]*product // by reason
+	values   values
+}
+
+// ReadJSON reads a list in JSON form from r, as ReadCSV does the CSV form.
+// Products come before terms in every list; it keeps the instance products
+// only.
+func ReadJSON(r io.Reader, opt Options, emit func(*Row)) (*Report, error) {
+	l, err := newList(opt, emit)
+	if err != nil {
+		return nil, err
+	}
+	j := &jsonList{list: l, dec: json.NewDecoder(r), products: map[string]*product{}, left: map[string]*product{}}
+	if err := j.document(); err != nil {
+		return &l.report, err
+	}
+	for _, p := range j.products {
+		if !p.seen && p.omit == "" {
+			l.report.Omitted[OmitNoTerm]++
+		}
+	}
+	return &l.report, l.finish()
+}
+
+// document reads the whole document.
+func (j *jsonList) document() error {
+	var hasProducts, hasTerms bool
+	err := j.object("", func(key string) error {
+		switch key {
+		case "formatVersion":
+			return j.text(key, "v1.0", nil)
+		case "offerCode":
+			return j.text(key, offerCode, nil)
+		case "version":
+			return j.text(key, "", &j.report.Version)
+		case "publicationDate":
+			return j.text(key, "", &j.report.Published)
+		case "products":
+			hasProducts = true
+			j.expectAttributes()
+			return j.object(key, j.product)
+		case "terms":
+			if !hasProducts {
+				return j.drift("terms", "products before it", "terms", nil)
+			}
+			hasTerms = true
+			return j.object(key, j.terms)
+		}
+		return j.skipValue(key)
+	})
+	switch {
+	case err != nil:
+		return err
+	case !hasProducts:
+		return j.drift("products", "an object", "nothing", nil)
+	case !hasTerms:
+		return j.drift("terms", "an object", "nothing", nil)
+	}
+	if _, err := j.dec.Token(); !errors.Is(err, io.EOF) {
+		return j.drift("end", "the end of the document", "more", err)
+	}
+	return nil
+}
+
+// expectAttributes settles which attributes instance products of this list have.
+func (j *jsonList) expectAttributes() {
+	for a := range numAttrs {
+		n := attrNames[a].need
+		j.present[a] = n == always || n == modern && j.report.Version >= modernVersion
+	}
+}
+
+func (j *jsonList) drift(path, want, got string, err error) error {
+	return &gputide.DriftError{Source: j.opt.Source, Path: path, Want: want, Got: got, Err: err}
+}
+
+// fault makes an error of the decoder a drift. Errors of the stream stay what
+// they are.
+func (j *jsonList) fault(path, want string, err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return j.drift(path, want, "malformed JSON", err)
+	}
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return j.drift(path+"."+t.Field, want, t.Value, err)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return j.drift(path, want, "the end of the body", err)
+	}
+	return err
+}
+
+// object calls each for every key of the object that comes next.
+func (j *jsonList) object(path string, each func(key string) error) error {
+	open, err := j.dec.Token()
+	if err != nil {
+		return j.fault(path, "an object", err)
+	}
+	if open != json.Delim('{') {
+		return j.drift(path, "an object", fmt.Sprintf("%.40v", open), nil)
+	}
+	for j.dec.More() {
+		key, err := j.dec.Token()
+		if err != nil {
+			return j.fault(path, "a key", err)
+		}
+		name, ok := key.(string)
+		if !ok {
+			return j.drift(path, "a key", fmt.Sprintf("%.40v", key), nil)
+		}
+		if err := each(name); err != nil {
+			return err
+		}
+	}
+	if _, err := j.dec.Token(); err != nil {
+		return j.fault(path, "the end of the object", err)
+	}
+	return nil
+}
+
+// text reads a string; want, when not empty, is the only value allowed.
+func (j *jsonList) text(path, want string, into *string) error {
+	var s string
+	if err := j.dec.Decode(&s); err != nil {
+		return j.fault(path, "a string", err)
+	}
+	if into != nil {
+		*into = s
+	}
+	if want == "" {
+		return nil
+	}
+	return j.expect(path, want, s)
+}
+
+// skipValue reads past a value without keeping it.
+func (j *jsonList) skipValue(path string) error {
+	for depth := 0; ; {
+		t, err := j.dec.Token()
+		if err != nil {
+			return j.fault(path, "a value", err)
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
+// product takes one entry of "products".
+func (j *jsonList) product(key string) error {
+	var p jsonProduct
+	if err := j.dec.Decode(&p); err != nil {
+		return j.fault("products."+key, "a product", err)
+	}
+	if p.SKU != key {
+		return j.drift("products."+key+".sku", key, fmt.Sprintf("%.40q", p.SKU), nil)
+	}
+	v := &j.values
+	for a := range numAttrs {
+		if name := attrNames[a].json; a >= productFrom && a != family {
+			v[a] = append(v[a][:0], p.Attributes[name]...)
+		}
+	}
+	v[sku] = append(v[sku][:0], key...)
+	v[family] = append(v[family][:0], p.Family...)
+	q := j.productOf(v, nil)
+	if q.omit != "" {
+		q = j.omitted(q.omit)
+	}
+	j.products[key] = q
+	return nil
+}
+
+// omitted returns the one product that stands for all left out for a reason.
+func (j *jsonList) omitted(reason string) *product {
+	p := j.left[reason]
+	if p == nil {
+		p = &product{omit: reason}
+		j.left[reason] = p
+	}
+	return p
+}
+
+// terms takes the terms of one kind: OnDemand, Reserved.
+func (j *jsonList) terms(kind string) error {
+	if kind != "OnDemand" && kind != "Reserved" {
+		j.report.Omitted[OmitTermKind]++
+		return j.skipValue("terms." + kind)
+	}
+	return j.object("terms."+kind, func(productSKU string) error {
+		path := "terms." + kind + "." + productSKU
+		return j.object(path, func(code string) error {
+			var t jsonTerm
+			if err := j.dec.Decode(&t); err != nil {
+				return j.fault(path+"."+code, "a term", err)
+			}
+			if t.SKU != productSKU || code != t.SKU+"."+t.OfferTermCode {
+				return j.drift(path+"."+code, "a term of its product", fmt.Sprintf("%.40q %.40q", t.SKU, t.OfferTermCode), nil)
+			}
+			return j.term(kind, path, &t)
+		})
+	})
+}
+
+// term takes the price dimensions of one term.
+func (j *jsonList) term(kind, path string, t *jsonTerm) error {
+	p := j.products[t.SKU]
+	if p == nil {
+		return j.drift(path, "a product", "a term without one", nil)
+	}
+	v := &j.values
+	set := func(a attr, s string) { v[a] = append(v[a][:0], s...) }
+	set(sku, t.SKU)
+	set(termCode, t.OfferTermCode)
+	set(termType, kind)
+	set(lease, t.Attributes.Lease)
+	set(class, t.Attributes.Class)
+	set(option, t.Attributes.Option)
+	for _, code := range slices.Sorted(maps.Keys(t.Dimensions)) {
+		d := t.Dimensions[code]
+		set(rateCode, d.RateCode)
+		set(unit, d.Unit)
+		set(begin, d.Begin)
+		set(end, d.End)
+		money, text := price(d.PricePerUnit, j.opt.Currency)
+		set(currency, money)
+		set(amount, text)
+		j.rowOf(p, v)
+	}
+	return nil
+}
+
+// price returns the amount in the currency asked for, or else the first the
+// row has.
+func price(m map[string]string, want gputide.Currency) (currency, amount string) {
+	if s, ok := m[string(want)]; ok {
+		return string(want), s
+	}
+	for _, c := range slices.Sorted(maps.Keys(m)) {
+		return c, m[c]
+	}
+	return "", ""
+}
