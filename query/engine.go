@@ -54,6 +54,9 @@ type Catalogue interface {
 	// variant, or an alias. It reports false when there is none.
 	Match(pattern string) (slugs []string, ok bool)
 
+	// Near returns at most n names close to a pattern that matches nothing.
+	Near(pattern string, n int) []string
+
 	// Entry returns the row of a slug.
 	Entry(slug string) (gputide.CatalogueEntry, bool)
 }
@@ -78,7 +81,7 @@ type Engine struct {
 
 	// Arithmetic writes out, one line a step, how an hourly price follows from
 	// its published text. Nil leaves the steps out of explanations.
-	Arithmetic func(q *gputide.Quote) ([]string, error)
+	Arithmetic func(p gputide.Published, term gputide.Term, currency gputide.Currency) []string
 }
 
 // moment returns at in whole UTC seconds, or now when at is zero.

@@ -29,16 +29,21 @@ type OffersAnswer struct {
 
 // Hidden counts offers left out for one reason.
 type Hidden struct {
-	Reason string // gap, sold_out, withdrawn, bid_floor, payable, unverified, spot_not_cheaper, …
+	Reason string // gap, sold_out, withdrawn, bid_floor, payable, unverified, spot_equals_on_demand, …
 	Count  int
 	Ask    string // the filter that shows them, as in "state=gap"
 }
 
 // Empty says why an answer has no rows.
 type Empty struct {
-	Filters []string // the filters that together emptied it, as in "region=us-east-9"; nil when nothing is stored at all
-	Without int      // rows there would be without the last of Filters
-	Text    string   // one sentence for people
+	Without []Without // the filters that emptied it; nil when nothing is stored, or all is hidden
+	Text    string    // one line for people
+}
+
+// Without is a filter that emptied an answer.
+type Without struct {
+	Filter string // as in "region=us-east-9"
+	Rows   int    // rows there would be without it; 0 when only several together emptied the answer
 }
 
 // ChangesRequest asks what changed.
@@ -48,6 +53,7 @@ type ChangesRequest struct {
 	From, To time.Time // event time, [From, To); zero is no bound
 	AfterSeq uint64    // the consumer's cursor
 	Limit    int       // rows at most; 0 is all
+	Newest   bool      // Limit keeps the newest rows, not those next to AfterSeq
 }
 
 // ChangesAnswer is what changed, in order of Seq.

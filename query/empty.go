@@ -1,0 +1,101 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// constraint is one part of a request that narrows its answer.
+type constraint[R any] struct {
+	label string // as in "region=us-east-9"
+	drop  func(*R)
+}
+
+// filterConstraints returns the active filters of a request as constraints.
+func filterConstraints[R any](filter func(*R) *Filter, req R) []constraint[R] {
+	var out []constraint[R]
+	for _, d := range allFilters() {
+		if v := d.value(filter(&req)); v != "" {
+			out = append(out, constraint[R]{
+				label: d.Name + "=" + clip(v),
+				drop:  func(r *R) { d.clear(filter(r)) },
+			})
+		}
+	}
+	return out
+}
+
+// whyEmpty finds what emptied an answer: each constraint without which there
+// would be rows; where there is none such, the first constraints that leave
+// nothing together. count returns the rows of a request.
+func whyEmpty[R any](req R, cs []constraint[R], noun string, count func(R) (int, error)) (*Empty, error) {
+	var found []Without
+	for _, c := range cs {
+		less := req
+		c.drop(&less)
+		n, err := count(less)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			found = append(found, Without{Filter: c.label, Rows: n})
+		}
+	}
+	if len(found) > 0 {
+		return &Empty{Without: found, Text: textWithout(found, noun)}, nil
+	}
+	first := req
+	for _, c := range cs {
+		c.drop(&first)
+	}
+	if n, err := count(first); err != nil || n == 0 {
+		return &Empty{Text: "no " + noun + " stored; `gputide crawl` fetches some"}, err
+	}
+	labels := make([]string, 0, len(cs))
+	for i, c := range cs {
+		labels = append(labels, c.label)
+		less := req
+		for _, later := range cs[i+1:] {
+			later.drop(&less)
+		}
+		if n, err := count(less); err != nil || n == 0 {
+			break
+		}
+	}
+	for _, l := range labels {
+		found = append(found, Without{Filter: l})
+	}
+	return &Empty{Without: found, Text: "no " + noun + " match " + strings.Join(labels, " and ")}, nil
+}
+
+func textWithout(found []Without, noun string) string {
+	parts := make([]string, len(found))
+	for i, w := range found {
+		parts[i] = fmt.Sprintf("%s emptied the answer: %d %s without it", w.Filter, w.Rows, noun)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (e *Engine) emptyOffers(ctx context.Context, req OffersRequest, hidden []Hidden) (*Empty, error) {
+	if len(hidden) > 0 {
+		parts := make([]string, len(hidden))
+		for i, h := range hidden {
+			parts[i] = fmt.Sprintf("%d %s (%s shows them)", h.Count, h.Reason, h.Ask)
+		}
+		return &Empty{Text: "all matching offers are hidden: " + strings.Join(parts, ", ")}, nil
+	}
+	cs := filterConstraints(func(r *OffersRequest) *Filter { return &r.Filter }, req)
+	return whyEmpty(req, cs, "offers", func(less OffersRequest) (int, error) {
+		r, err := e.stage(ctx, &less)
+		if err != nil {
+			return 0, err
+		}
+		shown, hidden, err := e.gather(ctx, r)
+		n := len(shown)
+		for _, h := range hidden {
+			n += h.Count
+		}
+		return n, err
+	})
+}

@@ -1,0 +1,104 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gputide/gputide"
+)
+
+// tierUnverified is the tier of marketplace hosts nobody vouches for.
+const tierUnverified = "unverified"
+
+// hide leaves out what is shown only when asked for, and counts it.
+func (e *Engine) hide(ctx context.Context, r *scene, offers []*candidate) ([]*candidate, []Hidden, error) {
+	if r.all {
+		return offers, nil, nil
+	}
+	live, err := e.liveProviders(ctx, r, offers)
+	if err != nil {
+		return nil, nil, err
+	}
+	counts := map[Hidden]int{}
+	shown := slices.DeleteFunc(offers, func(c *candidate) bool {
+		reason, ask := r.plan.hides(c, live[c.quote.Key.Provider])
+		if reason == "" {
+			return false
+		}
+		counts[Hidden{Reason: reason, Ask: ask}]++
+		return true
+	})
+	hidden := make([]Hidden, 0, len(counts))
+	for h, n := range counts {
+		h.Count = n
+		hidden = append(hidden, h)
+	}
+	slices.SortFunc(hidden, func(a, b Hidden) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	return shown, hidden, nil
+}
+
+// hides returns why an offer is left out and the filter that shows it, or "".
+func (p *plan) hides(c *candidate, live bool) (reason, ask string) {
+	if s := string(c.state); p.states == nil && !p.shows(c.state, live) {
+		return s, "state=" + s
+	}
+	switch s := c.quote.Key.Stat; s {
+	case gputide.StatBidFloor, gputide.StatPayable:
+		if !slices.Contains(p.stats, string(s)) {
+			return string(s), "stat=" + string(s)
+		}
+	}
+	if t := c.quote.Key.Tier; t == tierUnverified && !slices.Contains(p.tiers, t) {
+		return t, "tier=" + t
+	}
+	for _, f := range []gputide.Flag{gputide.FlagSpotEqualsOnDemand, gputide.FlagSpotAboveOnDemand} {
+		if slices.Contains(c.flags, f) && !slices.Contains(p.flags, f) {
+			return string(f), "flag=" + string(f)
+		}
+	}
+	return "", ""
+}
+
+// shows reports whether offers of a state are shown unasked. live says that a
+// crawl covers the provider.
+func (p *plan) shows(s gputide.State, live bool) bool {
+	switch s {
+	case gputide.StatePriced, gputide.StateHeld, gputide.StateStale:
+		return true
+	case gputide.StateImportedEnd:
+		return !live
+	case gputide.StateSoldOut:
+		return p.stock != nil && !*p.stock
+	}
+	return false
+}
+
+// liveProviders returns which providers of imported offers are also crawled.
+func (e *Engine) liveProviders(ctx context.Context, r *scene, offers []*candidate) (map[string]bool, error) {
+	live, imported := map[string]bool{}, map[string]bool{}
+	for _, c := range offers {
+		if !c.quote.Imported {
+			live[c.quote.Key.Provider] = true
+		}
+		if c.state == gputide.StateImportedEnd {
+			imported[c.quote.Key.Provider] = true
+		}
+	}
+	for _, p := range sortedKeys(imported) {
+		if live[p] {
+			continue
+		}
+		runs, err := e.Reader.Runs(ctx, p, 0)
+		if err != nil {
+			return nil, fmt.Errorf("runs of %s: %w", p, err)
+		}
+		live[p] = slices.ContainsFunc(runs, func(run gputide.RunRecord) bool {
+			return run.Cause != gputide.CauseImport && !run.At.After(r.at)
+		})
+	}
+	return live, nil
+}

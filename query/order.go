@@ -1,0 +1,151 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gputide/gputide"
+)
+
+// order is one field to sort by. Offers without a value come last either way.
+type order struct {
+	field   string
+	reverse bool
+}
+
+// rank is the value of an offer under one order.
+type rank struct {
+	known  bool
+	number float64
+	money  int64
+	text   string
+}
+
+func (a rank) compare(b rank) int {
+	return cmp.Or(cmp.Compare(a.money, b.money), cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+}
+
+const defaultSort = "price_per_accelerator"
+
+// SortFields lists the fields offers can be sorted by.
+func SortFields() []string {
+	return []string{
+		defaultSort, "price", "count", "memory_gb", "total_memory_gb", "vcpu", "memory_gib",
+		"provider", "region", "instance_type", "market", "gpu", "since", "observed_at",
+	}
+}
+
+// parseSort reads the fields to sort by. The default, and offers alike in all
+// fields given, go by price per accelerator and then by price.
+func parseSort(fields []string) ([]order, error) {
+	var out []order
+	for _, f := range fields {
+		name, reverse := strings.CutPrefix(strings.TrimSpace(f), "-")
+		name = strings.ReplaceAll(name, "-", "_")
+		if !slices.Contains(SortFields(), name) {
+			return nil, unknown("sort field", name, SortFields())
+		}
+		out = append(out, order{field: name, reverse: reverse})
+	}
+	return append(out, order{field: defaultSort}, order{field: "price"}), nil
+}
+
+// sortOffers sorts by the orders and then by offer id.
+func sortOffers(offers []*candidate, by []order) {
+	type ranked struct {
+		c     *candidate
+		ranks []rank
+	}
+	all := make([]ranked, len(offers))
+	for i, c := range offers {
+		all[i].c = c
+		for _, o := range by {
+			all[i].ranks = append(all[i].ranks, c.rank(o.field))
+		}
+	}
+	slices.SortFunc(all, func(a, b ranked) int {
+		for i, o := range by {
+			x, y := a.ranks[i], b.ranks[i]
+			if x.known != y.known {
+				if x.known {
+					return -1
+				}
+				return 1
+			}
+			if n := x.compare(y); n != 0 && o.reverse {
+				return -n
+			} else if n != 0 {
+				return n
+			}
+		}
+		return slices.Compare(a.c.quote.ID[:], b.c.quote.ID[:])
+	})
+	for i := range all {
+		offers[i] = all[i].c
+	}
+}
+
+// rank returns the value of an offer under a field of [SortFields].
+func (c *candidate) rank(field string) rank {
+	k := &c.quote.Key
+	switch field {
+	case defaultSort:
+		return rankMoney(c.in.share(c.quote.Price, c.view.count))
+	case "price":
+		return rankMoney(c.in.apply(c.quote.Price))
+	case "provider":
+		return rankText(k.Provider)
+	case "region":
+		return rankText(k.Region)
+	case "instance_type":
+		return rankText(k.InstanceType)
+	case "market":
+		return rankText(string(k.Market))
+	case "gpu":
+		return rankText(c.view.attr(gputide.FieldGPU))
+	case "since":
+		return rank{known: true, money: c.quote.Since.Unix()}
+	case "observed_at":
+		return rank{known: true, money: c.quote.ObservedAt.Unix()}
+	}
+	return c.view.rank(field)
+}
+
+func (v *specView) rank(field string) rank {
+	if v.row != nil {
+		switch field {
+		case "count":
+			return rankNumber(v.row.CountValue)
+		case "memory_gb":
+			return rankNumber(v.row.MemoryGB)
+		case "total_memory_gb":
+			return rankNumber(v.row.TotalMemoryGB)
+		}
+	}
+	if v.spec != nil {
+		switch field {
+		case "vcpu":
+			return rankNumber(v.spec.VCPU)
+		case "memory_gib":
+			return rankNumber(v.spec.MemoryGiB)
+		}
+	}
+	return rank{}
+}
+
+func rankMoney(m *Money) rank {
+	if m == nil {
+		return rank{}
+	}
+	return rank{known: true, money: int64(*m)}
+}
+
+func rankNumber(f *float64) rank {
+	if f == nil {
+		return rank{}
+	}
+	return rank{known: true, number: *f}
+}
+
+func rankText(s string) rank { return rank{known: s != "", text: s} }

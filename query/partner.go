@@ -1,0 +1,125 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gputide/gputide"
+)
+
+// Why an offer has no on-demand price to be compared with.
+const (
+	NoReference        = "no_reference"
+	AmbiguousReference = "ambiguous_reference"
+)
+
+// firstVolume is the first step of prices that fall with use, where the source
+// publishes steps at all.
+const firstVolume = "h<=96"
+
+// references are on-demand offers by what an offer and its reference share.
+type references map[gputide.Key][]*gputide.Quote
+
+// shared reduces a key to the fields an offer shares with its on-demand
+// reference: zone and volume are judged apart, and a bid floor is compared with
+// the cheapest listing.
+func shared(k *gputide.Key) gputide.Key {
+	out := gputide.Key{
+		Provider: k.Provider, Partition: k.Partition, Seller: k.Seller, Region: k.Region,
+		InstanceType: k.InstanceType, OS: k.OS, License: k.License, Tenancy: k.Tenancy, Tier: k.Tier,
+		Tax: k.Tax, Currency: k.Currency, Stat: k.Stat,
+	}
+	if out.Stat == gputide.StatBidFloor {
+		out.Stat = gputide.StatMin
+	}
+	return out
+}
+
+func newReferences(quotes []gputide.Quote) references {
+	out := references{}
+	for i := range quotes {
+		q := &quotes[i]
+		if q.Key.Market != gputide.OnDemand || !inForce(q.State) || (q.Key.Volume != "" && q.Key.Volume != firstVolume) {
+			continue
+		}
+		k := shared(&q.Key)
+		out[k] = append(out[k], q)
+	}
+	return out
+}
+
+// inForce reports whether a price of the state is one a buyer is charged, as far
+// as is known.
+func inForce(s gputide.State) bool {
+	return s != gputide.StateUnknown && s != gputide.StateWithdrawn
+}
+
+// of returns the on-demand offer that k is compared with, or why there is none.
+func (r references) of(k *gputide.Key) (*gputide.Quote, string) {
+	var found *gputide.Quote
+	for _, q := range r[shared(k)] {
+		if q.Key.Zone != "" && q.Key.Zone != k.Zone {
+			continue
+		}
+		if found != nil {
+			return nil, AmbiguousReference
+		}
+		found = q
+	}
+	if found == nil {
+		return nil, NoReference
+	}
+	return found, ""
+}
+
+// flagSpot marks spot offers that are not below their on-demand reference.
+func (e *Engine) flagSpot(ctx context.Context, r *scene, offers []*candidate) error {
+	var spots []*candidate
+	types, providers := map[string]bool{}, map[string]bool{}
+	for _, c := range offers {
+		if c.quote.Key.Market == gputide.Spot {
+			spots = append(spots, c)
+			types[c.quote.Key.InstanceType] = true
+			providers[c.quote.Key.Provider] = true
+		}
+	}
+	if len(spots) == 0 {
+		return nil
+	}
+	sel := gputide.Selection{Matches: []gputide.Match{
+		{Field: gputide.FieldMarket, Values: []string{string(gputide.OnDemand)}},
+		{Field: gputide.FieldProvider, Values: sortedKeys(providers)},
+		{Field: gputide.FieldInstanceType, Values: sortedKeys(types)},
+	}}
+	quotes, err := e.Reader.Quotes(ctx, sel, r.at)
+	if err != nil {
+		return fmt.Errorf("on-demand prices: %w", err)
+	}
+	refs := newReferences(quotes)
+	for _, c := range spots {
+		ref, _ := refs.of(&c.quote.Key)
+		switch {
+		case ref == nil:
+		case ref.Price == c.quote.Price:
+			c.flags = addFlag(c.flags, gputide.FlagSpotEqualsOnDemand)
+		case ref.Price < c.quote.Price:
+			c.flags = addFlag(c.flags, gputide.FlagSpotAboveOnDemand)
+		}
+	}
+	return nil
+}
+
+// addFlag returns the flags with one more, sorted; it does not write to in.
+func addFlag(in []gputide.Flag, f gputide.Flag) []gputide.Flag {
+	i, ok := slices.BinarySearch(in, f)
+	if ok {
+		return in
+	}
+	return slices.Insert(slices.Clone(in), i, f)
+}
+
+// dropFlag returns the flags without one; it does not write to in.
+func dropFlag(in []gputide.Flag, f gputide.Flag) []gputide.Flag {
+	return slices.DeleteFunc(slices.Clone(in), func(have gputide.Flag) bool { return have == f })
+}

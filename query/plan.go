@@ -1,0 +1,313 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gputide/gputide"
+)
+
+// Bounds of what a filter may hold.
+const (
+	mostValues    = 1000
+	mostValueText = 200
+)
+
+// unsaid is the value of a filter that stands for an empty field.
+const unsaid = "-"
+
+// plan is a filter with its values understood.
+type plan struct {
+	key     []gputide.Match // key fields, for the store
+	derived []gputide.Match // gpu, vendor, software, count, for the store
+	exact   []gputide.Match // key fields that may be empty, judged here
+	place   *place          // nil selects every place
+	spec    specTest
+	budget  *budget
+	states  []gputide.State
+	flags   []gputide.Flag
+	stock   *bool // in stock or not; nil is either
+	stats   []string
+	tiers   []string
+}
+
+// selection returns the series of p in the store, without place.
+func (p *plan) selection() gputide.Selection {
+	return gputide.Selection{Matches: slices.Concat(p.key, p.derived)}
+}
+
+// keyOnly returns the matches of p on the named key fields.
+func (p *plan) keyOnly(fields ...gputide.Field) []gputide.Match {
+	var out []gputide.Match
+	for _, m := range p.key {
+		if slices.Contains(fields, m.Field) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// matches judges the fields the store was not asked for.
+func (p *plan) matches(k *gputide.Key) bool {
+	for _, m := range p.exact {
+		if !slices.Contains(m.Values, k.Get(m.Field)) {
+			return false
+		}
+	}
+	return true
+}
+
+// plan understands the values of f for one question. It returns
+// [gputide.ErrInvalid] for a value that means nothing and for a filter that
+// does not apply to the question.
+func (e *Engine) plan(ctx context.Context, f *Filter, q Question) (*plan, error) {
+	p := &plan{stock: f.Available}
+	p.spec.bareMetal = f.BareMetal
+	for _, d := range allFilters() {
+		if !d.active(f) {
+			continue
+		}
+		if d.asks&q == 0 {
+			return nil, fmt.Errorf("%w: filter %s does not apply here", gputide.ErrInvalid, d.Name)
+		}
+		if d.list == nil {
+			continue
+		}
+		values, err := e.values(ctx, &d, *d.list(f))
+		if err != nil {
+			return nil, err
+		}
+		p.add(&d, values)
+	}
+	return p, p.amounts(f)
+}
+
+// add puts the understood values of one list filter in their place.
+func (p *plan) add(d *FilterField, values []string) {
+	m := gputide.Match{Field: d.key, Values: values}
+	switch d.Name {
+	case "region", "country", "continent":
+		p.place = p.place.with(d.key, values)
+	case "gpu", "vendor", "software", "count":
+		p.derived = append(p.derived, m)
+		p.spec.derived = append(p.spec.derived, m)
+	case "interconnect":
+		p.spec.interconnect = values
+	case "precision":
+		p.spec.precision = values
+	case "state":
+		for _, v := range values {
+			p.states = append(p.states, gputide.State(v))
+		}
+	case "flag":
+		for _, v := range values {
+			p.flags = append(p.flags, gputide.Flag(v))
+		}
+	default:
+		p.addKey(m)
+	}
+}
+
+func (p *plan) addKey(m gputide.Match) {
+	switch m.Field {
+	case gputide.FieldStat:
+		p.stats = m.Values
+	case gputide.FieldTier:
+		p.tiers = m.Values
+	}
+	if slices.Contains(m.Values, "") {
+		p.exact = append(p.exact, m)
+		return
+	}
+	p.key = append(p.key, m)
+}
+
+// amounts understands the filters that are one number.
+func (p *plan) amounts(f *Filter) error {
+	for _, a := range []struct {
+		name string
+		text string
+		into **float64
+	}{
+		{"min-gpu-memory", f.MinGPUMemory, &p.spec.minGPUMemory},
+		{"fits", f.Fits, &p.spec.fits},
+		{"min-ram", f.MinRAM, &p.spec.minRAM},
+	} {
+		if a.text == "" {
+			continue
+		}
+		v, err := ParseSize(a.text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		*a.into = &v
+	}
+	if f.MaxPrice == "" {
+		return nil
+	}
+	b, err := parseBudget(f.MaxPrice)
+	p.budget = b
+	return err
+}
+
+// values understands the values of a list filter.
+func (e *Engine) values(ctx context.Context, d *FilterField, in []string) ([]string, error) {
+	if len(in) > mostValues {
+		return nil, fmt.Errorf("%w: %s has %d values, most are %d", gputide.ErrInvalid, d.Name, len(in), mostValues)
+	}
+	var out []string
+	for _, v := range in {
+		v = strings.TrimSpace(v)
+		if v == "" || len(v) > mostValueText {
+			return nil, fmt.Errorf("%w: %s %q", gputide.ErrInvalid, d.Name, clip(v))
+		}
+		got, err := e.value(ctx, d, v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+func (e *Engine) value(ctx context.Context, d *FilterField, v string) ([]string, error) {
+	if d.Enum != nil {
+		return enumValue(d, v)
+	}
+	switch d.Name {
+	case "interconnect":
+		return []string{strings.ToLower(v)}, nil
+	case "gpu":
+		return e.gpuValue(v)
+	case "count":
+		c, err := gputide.ParseCount(v)
+		if err != nil {
+			return nil, &gputide.HintError{Err: err, Hint: "write it as 8 or 1/8"}
+		}
+		return []string{c.String()}, nil
+	case "currency":
+		c, err := parseCurrency(d.Name, v)
+		return []string{string(c)}, err
+	case "country":
+		return e.countryValue(ctx, d, v)
+	}
+	if v == unsaid {
+		return []string{""}, nil
+	}
+	if d.Name == "term" {
+		return termValue(v)
+	}
+	return e.openValue(ctx, d, v)
+}
+
+func enumValue(d *FilterField, v string) ([]string, error) {
+	want := strings.ToLower(strings.ReplaceAll(v, "-", "_"))
+	if slices.Contains(d.Enum, want) {
+		return []string{want}, nil
+	}
+	return nil, unknown(d.Name, v, d.Enum)
+}
+
+func termValue(v string) ([]string, error) {
+	t := gputide.Term(strings.ToLower(v))
+	if _, err := t.Hours(); err != nil {
+		return nil, &gputide.HintError{Err: err, Hint: "write a number and h, d, w, mo or y, as in 1y"}
+	}
+	return []string{string(t)}, nil
+}
+
+func (e *Engine) gpuValue(v string) ([]string, error) {
+	if slugs, ok := e.Catalogue.Match(v); ok {
+		return slugs, nil
+	}
+	err := fmt.Errorf("%w: gpu %q is not known", gputide.ErrInvalid, clip(v))
+	if near := e.Catalogue.Near(v, mostNear); len(near) > 0 {
+		return nil, &gputide.HintError{Err: err, Hint: "did you mean " + strings.Join(near, ", ") + "?"}
+	}
+	return nil, &gputide.HintError{Err: err, Hint: "`gputide gpus` lists the names"}
+}
+
+func (e *Engine) countryValue(ctx context.Context, d *FilterField, v string) ([]string, error) {
+	code := strings.ToLower(v)
+	if len(code) == 2 && strings.Trim(code, "abcdefghijklmnopqrstuvwxyz") == "" {
+		return []string{code}, nil
+	}
+	known, err := e.Reader.Values(ctx, d.key)
+	if err != nil {
+		return nil, fmt.Errorf("known countries: %w", err)
+	}
+	return nil, unknown(d.Name, v, known)
+}
+
+// openValue finds a value among those stored: as it is, in another case, or as
+// a pattern. While nothing is stored of the field any value will do.
+func (e *Engine) openValue(ctx context.Context, d *FilterField, v string) ([]string, error) {
+	known, err := e.known(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) == 0 || slices.Contains(known, v) {
+		return []string{v}, nil
+	}
+	var found []string
+	for _, k := range known {
+		if glob(strings.ToLower(v), strings.ToLower(k)) {
+			found = append(found, k)
+		}
+	}
+	if len(found) == 0 {
+		return nil, unknown(d.Name, v, known)
+	}
+	return found, nil
+}
+
+// known returns the values a key field has anywhere.
+func (e *Engine) known(ctx context.Context, d *FilterField) ([]string, error) {
+	known, err := e.Reader.Values(ctx, d.key)
+	if err != nil {
+		return nil, fmt.Errorf("known values of %s: %w", d.Name, err)
+	}
+	if d.key == gputide.FieldProvider && len(known) > 0 {
+		known = slices.Concat(known, e.Providers)
+	}
+	if d.key != gputide.FieldRegion || len(known) == 0 {
+		return known, nil
+	}
+	signals, err := e.Reader.Signals(ctx, gputide.Selection{}, gputide.SignalAvailability, e.moment(time.Time{}))
+	if err != nil {
+		return nil, fmt.Errorf("regions with stock: %w", err)
+	}
+	for i := range signals {
+		if r := signals[i].Key.Region; r != "" {
+			known = append(known, r)
+		}
+	}
+	slices.Sort(known)
+	return slices.Compact(known), nil
+}
+
+// glob reports whether text matches a pattern in which * stands for any
+// characters.
+func glob(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	if last == 0 {
+		return pattern == text
+	}
+	if !strings.HasPrefix(text, parts[0]) {
+		return false
+	}
+	text = text[len(parts[0]):]
+	for _, part := range parts[1:last] {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return strings.HasSuffix(text, parts[last])
+}

@@ -1,0 +1,155 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gputide/gputide"
+)
+
+// countByValue is the one field signals are counted by.
+const countByValue = "value"
+
+// Signals returns signals by name and key, or how many there are of each value.
+// It returns [gputide.ErrInvalid] for a request it does not understand.
+func (e *Engine) Signals(ctx context.Context, req SignalsRequest) (SignalsAnswer, error) {
+	rows, at, err := e.signals(ctx, &req)
+	if err != nil {
+		return SignalsAnswer{}, err
+	}
+	ans := SignalsAnswer{At: at, Total: len(rows)}
+	if len(rows) == 0 {
+		ans.Empty, err = e.emptySignals(ctx, req)
+		return ans, err
+	}
+	if req.CountBy == countByValue {
+		ans.Counts = countSignals(rows)
+		ans.Total = len(ans.Counts)
+		if req.Limit > 0 && len(ans.Counts) > req.Limit {
+			ans.Counts = ans.Counts[:req.Limit]
+		}
+		return ans, nil
+	}
+	if req.Limit > 0 && len(rows) > req.Limit {
+		rows = rows[:req.Limit]
+	}
+	ans.Rows = make([]SignalRow, len(rows))
+	for i := range rows {
+		ans.Rows[i] = signalRow(&rows[i], at)
+	}
+	return ans, nil
+}
+
+// signals reads the signals that answer a request, sorted by name and key.
+func (e *Engine) signals(ctx context.Context, req *SignalsRequest) ([]gputide.SignalValue, time.Time, error) {
+	if req.CountBy != "" && req.CountBy != countByValue {
+		return nil, time.Time{}, unknown("count-by", req.CountBy, []string{countByValue})
+	}
+	if req.Limit < 0 {
+		return nil, time.Time{}, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
+	}
+	names := gputide.SignalNames()
+	if req.Name != "" {
+		if !slices.Contains(names, req.Name) {
+			return nil, time.Time{}, unknown("signal", req.Name, names)
+		}
+		names = []string{req.Name}
+	}
+	r, err := e.plain(ctx, &req.Filter, AskSignals)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	r.at = e.moment(req.At)
+	test := &r.plan.spec
+	specs, err := e.specsFor(ctx, r, test.active() || test.derived != nil)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	var out []gputide.SignalValue
+	for _, name := range names {
+		values, err := e.Reader.Signals(ctx, gputide.Selection{Matches: r.plan.key}, name, r.at)
+		if err != nil {
+			return nil, time.Time{}, fmt.Errorf("signal %s: %w", name, err)
+		}
+		for i := range values {
+			k := &values[i].Key
+			if !r.plan.matches(k) || !r.plan.place.covers(e.Regions, k) {
+				continue
+			}
+			if specs != nil && (!test.matches(specs.of(k)) || !test.resolves(specs.of(k))) {
+				continue
+			}
+			out = append(out, values[i])
+		}
+	}
+	slices.SortStableFunc(out, compareSignals)
+	return out, r.at, nil
+}
+
+func compareSignals(a, b gputide.SignalValue) int {
+	if n := cmp.Compare(a.Name, b.Name); n != 0 {
+		return n
+	}
+	return compareKeys(&a.Key, &b.Key)
+}
+
+// compareKeys orders keys as people read them: provider, place, type, then the
+// rest.
+func compareKeys(a, b *gputide.Key) int {
+	for _, f := range []gputide.Field{
+		gputide.FieldProvider, gputide.FieldPartition, gputide.FieldSeller, gputide.FieldRegion, gputide.FieldZone,
+		gputide.FieldInstanceType,
+	} {
+		if n := cmp.Compare(a.Get(f), b.Get(f)); n != 0 {
+			return n
+		}
+	}
+	for _, f := range gputide.KeyFields() {
+		if n := cmp.Compare(a.Get(f), b.Get(f)); n != 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+func countSignals(sorted []gputide.SignalValue) []SignalCountRow {
+	type class struct {
+		name  string
+		value int64
+	}
+	counts := map[class]int64{}
+	for i := range sorted {
+		counts[class{sorted[i].Name, sorted[i].Value}]++
+	}
+	out := make([]SignalCountRow, 0, len(counts))
+	for c, n := range counts {
+		out = append(out, SignalCountRow{
+			Name: Text(c.name), Value: c.value, Label: Text(gputide.SignalLabel(c.name, c.value)), Count: n,
+		})
+	}
+	slices.SortFunc(out, func(a, b SignalCountRow) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
+	return out
+}
+
+func signalRow(s *gputide.SignalValue, at time.Time) SignalRow {
+	return SignalRow{
+		KeyRow: NewKeyRow(&s.Key), Name: Text(s.Name), Value: s.Value, Label: Text(gputide.SignalLabel(s.Name, s.Value)),
+		Since: Stamp{s.Since}, ObservedAt: Stamp{s.ObservedAt}, AgeS: age(at, s.ObservedAt), Source: Text(s.Source),
+	}
+}
+
+func (e *Engine) emptySignals(ctx context.Context, req SignalsRequest) (*Empty, error) {
+	cs := filterConstraints(func(r *SignalsRequest) *Filter { return &r.Filter }, req)
+	if req.Name != "" {
+		cs = append(cs, constraint[SignalsRequest]{"name=" + req.Name, func(r *SignalsRequest) { r.Name = "" }})
+	}
+	return whyEmpty(req, cs, "signals", func(less SignalsRequest) (int, error) {
+		rows, _, err := e.signals(ctx, &less)
+		return len(rows), err
+	})
+}
