@@ -1,8 +1,6 @@
 package normalize
 
 import (
-	"errors"
-
 	"github.com/gputide/gputide"
 )
 
@@ -14,7 +12,7 @@ type Normalizer struct {
 
 // Offer derives the offer of one raw row.
 func (n *Normalizer) Offer(raw *gputide.RawOffer, spec *gputide.Spec) (gputide.Offer, error) {
-	return gputide.Offer{}, errors.New("todo")
+	return gputide.Offer{}, &Refusal{Reason: ReasonNoPrice}
 }
 
 // Accelerated reports whether s belongs in GPU offers.
@@ -25,11 +23,3 @@ func (n *Normalizer) Derive(k *gputide.Key, s *gputide.Spec) []gputide.Attr { re
 
 // Version names the tables behind [Normalizer.Derive].
 func (n *Normalizer) Version() string { return n.Catalogue.Version() + "+" + n.Regions.Version() }
-
-// Hourly derives the hourly price of one instance.
-func Hourly(p gputide.Published, term gputide.Term, count gputide.Count, vcpu *float64) (gputide.Nano, gputide.Published, error) {
-	return 0, p, errors.New("todo")
-}
-
-// Explain returns the arithmetic behind [Hourly] as lines of text.
-func Explain(p gputide.Published, term gputide.Term, currency gputide.Currency) []string { return nil }

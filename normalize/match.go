@@ -1,0 +1,90 @@
+package normalize
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Match returns the slugs a pattern names, in the order of the table. A pattern
+// is a whole slug, a model or a model with its variant, as the fields of the
+// catalogue have them and not as a piece of a slug; or an alias, which names
+// every card it describes. Case and punctuation do not matter. It reports false
+// when nothing is named; [Catalogue.Near] then helps.
+func (c *Catalogue) Match(pattern string) ([]string, bool) {
+	if len(pattern) > maxName {
+		return nil, false
+	}
+	key := fold(pattern)
+	cards := c.names[key]
+	if len(cards) == 0 {
+		cards = c.described(spell(pattern))
+	}
+	if len(cards) == 0 {
+		cards = c.exact[key]
+	}
+	slugs := make([]string, 0, len(cards))
+	for _, k := range cards {
+		slugs = append(slugs, k.entry.Slug)
+	}
+	return slugs, len(slugs) > 0
+}
+
+// described returns every card a spelling may mean, assuming nothing it does not
+// say.
+func (c *Catalogue) described(sp spelling) []*card {
+	spellings := []spelling{sp}
+	ev := evidence{fraction: 1}
+	if sp.memory > 0 && !sp.sliced {
+		ev.stated = []claim{{mib: sp.memory * 1024}}
+	}
+	cards := byMemoryType(byForm(c.cores[sp.core], spellings), spellings)
+	cards, _ = c.byMemory(cards, spellings, &ev)
+	return byVariant(cards, spellings)
+}
+
+// Near returns up to n slugs and models that a mistyped pattern may have meant,
+// the nearest first.
+func (c *Catalogue) Near(pattern string, n int) []string {
+	const longest = 64
+	pattern = strings.ToLower(pattern)
+	if len(pattern) > longest || fold(pattern) == "" {
+		return nil
+	}
+	type candidate struct {
+		name     string
+		distance int
+	}
+	best := make(map[string]int)
+	consider := func(name, spelled string) {
+		d := levenshtein.ComputeDistance(pattern, strings.ToLower(spelled))
+		if d > max(2, len(pattern)/3) {
+			return
+		}
+		if old, ok := best[name]; !ok || d < old {
+			best[name] = d
+		}
+	}
+	for i := range c.cards {
+		e := &c.cards[i].entry
+		consider(e.Slug, e.Slug)
+		consider(e.Model, e.Model)
+		for _, a := range e.Aliases {
+			consider(e.Slug, a)
+		}
+	}
+	var found []candidate
+	for name, d := range best {
+		found = append(found, candidate{name, d})
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
+	})
+	var out []string
+	for _, f := range found[:min(n, len(found))] {
+		out = append(out, f.name)
+	}
+	return out
+}
