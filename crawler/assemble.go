@@ -1,0 +1,362 @@
+package crawler
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/normalize"
+)
+
+// maxQuarantined bounds the refused rows a run keeps for review; all are counted.
+const maxQuarantined = 10_000
+
+// outcome is how the crawl of a provider ended.
+type outcome struct {
+	at        time.Time
+	cause     gputide.Cause
+	replace   bool
+	cancelled bool  // by the caller: nothing is concluded from what was not read
+	crawlErr  error // of Crawl; nil also when all it says is that sources were skipped
+	rateErr   error
+}
+
+// assembly turns what the sink took into a run. Every list of the run is sorted,
+// so that the same rows in another order give the same run.
+type assembly struct {
+	*sink
+	outcome
+	base   *gputide.Baseline
+	past   map[gputide.Scope]*gputide.ScopeBaseline
+	states []*scopeState          // sorted
+	index  map[string]*scopeIndex // by signal name; "" for prices
+	held   map[gputide.OfferID]*heldKey
+	review []review
+	run    *gputide.Run
+}
+
+// heldKey is a key listed by a row that could not be used.
+type heldKey struct {
+	key   gputide.HeldKey
+	state *scopeState
+}
+
+// review is a refused row of a scope, kept for the operator.
+type review struct {
+	row   gputide.Quarantined
+	id    gputide.OfferID
+	state *scopeState
+}
+
+// assemble ends the intake and returns the run, without the times and texts that
+// do not follow from its rows.
+func (s *sink) assemble(base *gputide.Baseline, o outcome) (*gputide.Run, []*scopeState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	a := &assembly{
+		sink:    s,
+		outcome: o,
+		base:    base,
+		past:    make(map[gputide.Scope]*gputide.ScopeBaseline),
+		index:   make(map[string]*scopeIndex),
+		held:    make(map[gputide.OfferID]*heldKey),
+		run:     &gputide.Run{Provider: s.info.Name, At: o.at, Cause: o.cause, Replace: o.replace, Cadence: s.info.Cadence},
+	}
+	a.run.Report.Notes = s.notes
+	a.resolveScopes()
+	a.placeRefused()
+	rows := a.settle(a.place())
+	a.holdKeys(rows)
+	a.judgeScopes(rows)
+	rows = a.takeOffers(rows)
+	a.takeReview()
+	a.takeSignals()
+	a.takeSpecs(rows)
+	a.takeRates()
+	a.finish(rows)
+	return a.run, a.states
+}
+
+// compares reports whether the past of st may be held against this run: not
+// against a replay or a replacement, which exist to correct it, nor against a
+// run older than what is stored.
+func (a *assembly) compares(st *scopeState) bool {
+	return a.cause == gputide.CauseCrawl && !a.replace && st.base != nil && !a.at.Before(st.base.DoneAt)
+}
+
+// repeats reports whether the run is later than the last of its scope, so that
+// the two are independent and one may confirm the other.
+func (a *assembly) repeats(st *scopeState) bool {
+	return st.base != nil && a.at.After(st.base.LastAt)
+}
+
+func (a *assembly) note(format string, args ...any) {
+	a.run.Report.Notes = append(a.run.Report.Notes, fmt.Sprintf(format, args...))
+}
+
+// resolveScopes decides every reported scope, adds those the crawl did not come
+// to, and finds the scope of each cell.
+func (a *assembly) resolveScopes() {
+	for i := range a.base.Scopes {
+		a.past[a.base.Scopes[i].Scope] = &a.base.Scopes[i]
+	}
+	for scope, reports := range a.reports {
+		st := a.decide(scope, reports)
+		if a.cancelled && !st.done() {
+			continue // the caller stopped it: that is no failure of the source
+		}
+		a.states = append(a.states, st)
+	}
+	if a.crawlErr != nil && !a.cancelled {
+		a.missScopes()
+	}
+	slices.SortFunc(a.states, func(x, y *scopeState) int { return compareScopes(x.run.Scope, y.run.Scope) })
+	byName := make(map[string][]*scopeState)
+	for _, st := range a.states {
+		st.base = a.past[st.run.Scope]
+		byName[st.run.Scope.Signal] = append(byName[st.run.Scope.Signal], st)
+	}
+	for name, states := range byName {
+		a.index[name] = newScopeIndex(states)
+	}
+	for _, c := range a.cells {
+		if x := a.index[""]; x != nil {
+			c.scope = x.find(&c.key, "")
+		}
+		if c.scope != nil && c.scope.feeds(c.key.source) {
+			c.scope.read += c.read
+		}
+	}
+	a.blindScopes()
+}
+
+// missScopes adds the known scopes a failed crawl did not report. Those whose
+// sources were all skipped were not asked for, and stay out.
+func (a *assembly) missScopes() {
+	for i := range a.base.Scopes {
+		b := &a.base.Scopes[i]
+		if _, ok := a.reports[b.Scope]; ok || a.notAsked(b) {
+			continue
+		}
+		a.states = append(a.states, &scopeState{
+			run: gputide.ScopeRun{
+				Scope: b.Scope, Status: gputide.ScopeFailed, Source: b.LastSource,
+				Reason: "not read: " + a.crawlErr.Error(),
+			},
+			err: a.crawlErr,
+		})
+	}
+}
+
+func (a *assembly) notAsked(b *gputide.ScopeBaseline) bool {
+	asked := false
+	for source := range b.Sources {
+		t, ok := a.tallies[source]
+		asked = asked || !ok || t.failed || len(t.skips) == 0
+	}
+	return len(b.Sources) > 0 && !asked
+}
+
+// blindScopes keeps scopes with a row of unknown key from withdrawing anything.
+func (a *assembly) blindScopes() {
+	for _, st := range a.states {
+		var rows int64
+		for k, n := range a.blind {
+			if st.feeds(k.source) && k.scope.Signal == st.run.Scope.Signal && overlap(k.scope, st.run.Scope) {
+				rows += n
+			}
+		}
+		if rows == 0 {
+			continue
+		}
+		st.read += rows
+		st.run.NoWithdraw = true
+		a.note("%s: nothing withdrawn: %d rows of %s do not say what they are", st.run.Scope, rows, st.run.Source)
+	}
+}
+
+// place returns the rows of the sources that feed their scopes, sorted by id and
+// then by content, and counts the others.
+func (a *assembly) place() []*keptRow {
+	rows := a.kept[:0]
+	for _, r := range a.kept {
+		switch st, t := r.cell.scope, r.cell.tally; {
+		case st == nil:
+			t.skip(reasonNoScope, 1)
+		case !st.done():
+			t.skip(reasonScopeFailed, 1)
+		case !st.feeds(r.cell.key.source):
+			t.omit(reasonSuperseded, 1)
+		default:
+			rows = append(rows, r)
+		}
+	}
+	a.kept = nil
+	slices.SortFunc(rows, compareRows)
+	return rows
+}
+
+// settle leaves one row of each key: of equal rows the first; of rows that
+// disagree, and of a row whose price moved by a telling step, none.
+func (a *assembly) settle(rows []*keptRow) []*keptRow {
+	out := rows[:0]
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].id == rows[0].id {
+			n++
+		}
+		group := rows[:n]
+		rows = rows[n:]
+		if group[0].offer.Price != group[n-1].offer.Price {
+			a.refuseGroup(group)
+			continue
+		}
+		for _, twin := range group[1:] {
+			twin.cell.tally.omit(reasonTwin, 1)
+		}
+		if detail, stepped := a.stepped(group[0]); stepped {
+			a.refuseRow(group[0], normalize.ReasonPriceStep, detail)
+			continue
+		}
+		out = append(out, group[0])
+	}
+	return out
+}
+
+// refuseGroup refuses the rows of one key that disagree.
+func (a *assembly) refuseGroup(group []*keptRow) {
+	detail := fmt.Sprintf("listed at %s and at %s %s an hour",
+		group[0].offer.Price, group[len(group)-1].offer.Price, group[0].offer.Key.Currency)
+	for _, r := range group {
+		a.refuseRow(r, normalize.ReasonDuplicateKey, detail)
+	}
+}
+
+func (a *assembly) refuseRow(r *keptRow, reason normalize.Reason, detail string) {
+	r.cell.tally.skip(string(reason), 1)
+	a.refuseIn(r.cell.scope, r.id, true, gputide.Quarantined{
+		Key: r.offer.Key, Part: r.offer.Part, Source: r.cell.key.source,
+		Reason: string(reason), Detail: detail,
+		Price: new(r.offer.Price), Published: r.offer.Published,
+	})
+}
+
+// stepped applies the price-step guard to one row. A step that the run before
+// was refused for, at the same price, is accepted.
+func (a *assembly) stepped(r *keptRow) (detail string, stepped bool) {
+	if !a.compares(r.cell.scope) || !hasSteadyPrice(&r.offer.Key) {
+		return "", false
+	}
+	known, ok := a.base.Series[r.id]
+	if !ok {
+		return "", false
+	}
+	detail, stepped = priceStep(known.Price, r.offer.Price, r.count)
+	if !stepped || !a.repeats(r.cell.scope) || known.HeldPrice == nil || *known.HeldPrice != r.offer.Price {
+		return detail, stepped
+	}
+	a.note("%s: %s accepted: two runs agree: %s", r.cell.scope.run.Scope, describe(&r.offer.Key), detail)
+	return "", false
+}
+
+// placeRefused counts the refused rows and keeps those of the sources that feed
+// their scopes.
+func (a *assembly) placeRefused() {
+	for i := range a.refused {
+		r := &a.refused[i]
+		t := r.cell.tally
+		if k := (typeKey{r.row.Key.Partition, r.row.Key.InstanceType}); !r.guarded && !a.all && a.types[k] != nil && !a.types[k].any {
+			t.notAccelerated++
+			continue
+		}
+		t.skip(r.row.Reason, 1)
+		if st := r.cell.scope; st != nil && st.feeds(r.cell.key.source) {
+			a.refuseIn(st, r.id, r.guarded, r.row)
+		}
+	}
+	a.refused = nil
+}
+
+// refuseIn keeps a refused row of a scope: for review, and as a key that is
+// listed. guarded tells a row that a guard refused from one that the adapter
+// could not read.
+func (a *assembly) refuseIn(st *scopeState, id gputide.OfferID, guarded bool, row gputide.Quarantined) {
+	row.At = a.at
+	a.review = append(a.review, review{row: row, id: id, state: st})
+	if guarded {
+		st.guarded++
+	}
+	held := gputide.HeldKey{Key: row.Key, Part: row.Part, Source: row.Source, Reason: row.Reason}
+	known, ok := a.held[id]
+	if !ok {
+		a.held[id] = &heldKey{key: held, state: st}
+		return
+	}
+	if cmp.Or(cmp.Compare(held.Part, known.key.Part), cmp.Compare(held.Reason, known.key.Reason)) < 0 {
+		*known = heldKey{key: held, state: st}
+	}
+}
+
+// holdKeys drops held keys that another row lists with a price after all.
+func (a *assembly) holdKeys(rows []*keptRow) {
+	for id := range a.held {
+		if _, ok := slices.BinarySearchFunc(rows, id, func(r *keptRow, id gputide.OfferID) int {
+			return bytes.Compare(r.id[:], id[:])
+		}); ok {
+			delete(a.held, id)
+		}
+	}
+}
+
+// judgeScopes applies the scope guards to the price scopes.
+func (a *assembly) judgeScopes(rows []*keptRow) {
+	for _, r := range rows {
+		st := r.cell.scope
+		st.kept++
+		if isAggregate(r.offer.Key.Stat) {
+			st.aggregates++
+		}
+		if _, known := a.base.Series[r.id]; !known {
+			st.fresh++
+		}
+		st.list.Write(r.id[:])
+	}
+	ids := make([]gputide.OfferID, 0, len(a.held))
+	for id := range a.held {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(x, y gputide.OfferID) int { return bytes.Compare(x[:], y[:]) })
+	for _, id := range ids {
+		st := a.held[id].state
+		st.held++
+		st.list.Write(id[:])
+	}
+	for _, st := range a.states {
+		if st.done() && st.run.Scope.Signal == "" {
+			a.judge(st, (*scopeState).judge)
+		}
+	}
+}
+
+// judge holds a scope back unless the run before, held too, listed the same.
+func (a *assembly) judge(st *scopeState, guards func(st *scopeState, compare bool) error) {
+	st.digest()
+	err := guards(st, a.compares(st))
+	if err == nil {
+		return
+	}
+	if a.repeats(st) && st.base.HeldDigest == st.run.Digest {
+		a.note("%s: accepted: two runs agree: %s", st.run.Scope, err)
+		return
+	}
+	st.hold(err)
+	a.note("%s: %s", st.run.Scope, err)
+	if errors.Is(err, gputide.ErrEmpty) {
+		a.tally(st.run.Source).fail(err.Error())
+	}
+}

@@ -1,0 +1,409 @@
+package crawler
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/normalize"
+)
+
+// Reasons of the crawler's own, beside those of normalize.
+const (
+	reasonNotAccelerated = "not_accelerated" // left out: the type has no accelerator
+	reasonSuperseded     = "superseded"      // left out: a more authoritative source fed the scope
+	reasonTwin           = "twin"            // left out: another row says the same
+	reasonNoScope        = "no_scope"        // skipped: the adapter reported no scope for it
+	reasonScopeFailed    = "scope_failed"    // skipped: its scope was not read to the end
+	reasonScopeHeld      = "scope_held"      // skipped: its scope was held back
+	reasonBadRate        = "bad_rate"        // skipped: an exchange rate that is none
+	reasonTwoRates       = "two_rates"       // skipped: exchange rates of one day that differ
+	reasonPanic          = "panic"           // skipped: normalize panicked over it
+)
+
+// progressRows is the number of rows between two calls of Options.Progress.
+const progressRows = 1 << 12
+
+// normalizer is what the sink needs of normalize.Normalizer.
+type normalizer interface {
+	Offer(raw *gputide.RawOffer, spec *gputide.Spec) (gputide.Offer, error)
+	Accelerated(spec *gputide.Spec) bool
+}
+
+// sink takes what a provider reads. Rows that are kept are normalised as they
+// arrive; of all others only counts stay, one per cell and reason.
+type sink struct {
+	info     gputide.Info
+	norm     normalizer
+	all      bool // keep rows without an accelerator
+	progress func(Progress)
+	rank     ranks
+
+	mu     sync.Mutex
+	closed bool // the run is being assembled: an adapter's stray goroutine adds nothing
+	rows   int64
+
+	texts     interner
+	tallies   map[string]*tally
+	cells     map[cellKey]*cell
+	lastCell  *cell
+	types     map[typeKey]*instanceType
+	lastType  *instanceType
+	kept      []*keptRow
+	refused   []refusedRow
+	blind     map[blindKey]int64 // rows of unknown key
+	reports   map[gputide.Scope]map[string]*scopeReport
+	signals   []gputide.Signal
+	rates     []gputide.Rate
+	bodies    []gputide.Body
+	scopeErrs map[reportedErr]error
+	notes     []string
+	known     map[gputide.OfferID]gputide.SeriesBaseline // set when the specs could not be read
+}
+
+// cellKey is everything scopes can tell rows apart by, and their source.
+type cellKey struct {
+	source, partition, seller, region string
+	market                            gputide.Market
+	part                              string
+}
+
+// cell counts the rows that no scope can tell apart.
+type cell struct {
+	key   cellKey
+	tally *tally
+	read  int64
+	scope *scopeState // resolved when the run is assembled
+}
+
+// keptRow is a normalised row.
+type keptRow struct {
+	offer gputide.Offer
+	id    gputide.OfferID
+	cell  *cell
+	typ   *instanceType
+	spec  *statement    // of the row; nil when it said nothing
+	count gputide.Count // accelerators of the instance
+	name  string        // of the accelerator, in the provider's words
+}
+
+// refusedRow is a row with a known key that gives no offer.
+type refusedRow struct {
+	row     gputide.Quarantined
+	id      gputide.OfferID
+	cell    *cell
+	guarded bool // a guard refused it; else the adapter could not read it
+}
+
+// blindKey is where rows of unknown key were skipped.
+type blindKey struct {
+	source string
+	scope  gputide.Scope
+}
+
+// reportedErr finds the error behind the reason of a failed scope.
+type reportedErr struct{ source, reason string }
+
+func newSink(info gputide.Info, norm normalizer, all bool, progress func(Progress)) *sink {
+	return &sink{
+		info:      info,
+		norm:      norm,
+		all:       all,
+		progress:  progress,
+		rank:      newRanks(info.Sources),
+		texts:     make(interner),
+		tallies:   make(map[string]*tally),
+		cells:     make(map[cellKey]*cell),
+		types:     make(map[typeKey]*instanceType),
+		blind:     make(map[blindKey]int64),
+		reports:   make(map[gputide.Scope]map[string]*scopeReport),
+		scopeErrs: make(map[reportedErr]error),
+	}
+}
+
+// close ends the intake.
+func (s *sink) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+}
+
+// Offer keeps or counts one row. raw is copied only when it is kept: a row that
+// is dropped allocates nothing.
+func (s *sink) Offer(raw gputide.RawOffer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	c := s.count(raw.Source, &raw.Key, raw.Part)
+	t := s.instanceType(raw.Key.Partition, raw.Key.InstanceType)
+	if !s.all && !t.accelerated(raw.Spec, raw.Source) && !s.isKnown(&raw.Key) {
+		c.tally.notAccelerated++
+		return
+	}
+	s.keep(raw, c, t)
+}
+
+// isKnown reports whether k is an offer the store has, when the specs that would
+// tell that it is one of ours could not be read.
+func (s *sink) isKnown(k *gputide.Key) bool {
+	if len(s.known) == 0 {
+		return false
+	}
+	_, ok := s.known[k.ID()]
+	return ok
+}
+
+func (s *sink) keep(raw gputide.RawOffer, c *cell, t *instanceType) {
+	own, spec := t.resolve(raw.Spec, raw.Source)
+	offer, err := s.offer(&raw, spec)
+	if err != nil {
+		s.refuse(&raw, c, err)
+		return
+	}
+	s.texts.offer(&offer)
+	row := &keptRow{offer: offer, id: offer.Key.ID(), cell: c, typ: t, spec: own}
+	if spec != nil {
+		row.count = spec.Device.Count
+		row.name = spec.Device.Name
+	}
+	s.kept = append(s.kept, row)
+}
+
+// offer normalises one row. A panic over it is a refusal: rows arrive on the
+// adapter's goroutines, where nobody else would catch it.
+func (s *sink) offer(raw *gputide.RawOffer, spec *gputide.Spec) (o gputide.Offer, err error) {
+	if !s.sells(raw.Key.Currency) {
+		return o, &normalize.Refusal{
+			Reason: normalize.ReasonWrongCurrency,
+			Detail: string(raw.Key.Currency),
+			Err:    gputide.ErrInvalid,
+		}
+	}
+	err = protect(func() (err error) {
+		o, err = s.norm.Offer(raw, spec)
+		return err
+	})
+	return o, err
+}
+
+// sells reports whether the provider says it publishes prices in c.
+func (s *sink) sells(c gputide.Currency) bool {
+	if len(s.info.Currencies) == 0 {
+		return true
+	}
+	for _, known := range s.info.Currencies {
+		if c == known {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sink) refuse(raw *gputide.RawOffer, c *cell, err error) {
+	row := gputide.Quarantined{
+		Key: raw.Key, Part: raw.Part, Source: raw.Source,
+		Reason: reasonPanic, Detail: err.Error(), Published: raw.Price,
+	}
+	if r, ok := errors.AsType[*normalize.Refusal](err); ok {
+		row.Reason, row.Detail = string(r.Reason), r.Detail
+	}
+	s.quarantine(row, c, true)
+}
+
+func (s *sink) quarantine(row gputide.Quarantined, c *cell, guarded bool) {
+	s.texts.quarantined(&row)
+	s.refused = append(s.refused, refusedRow{row: row, id: row.Key.ID(), cell: c, guarded: guarded})
+}
+
+// Spec adds what a source says of an instance type.
+func (s *sink) Spec(spec gputide.Spec) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.tally(spec.Source).specs++
+	s.instanceType(spec.Partition, spec.InstanceType).add(spec)
+}
+
+// Signal adds one signal.
+func (s *sink) Signal(sig gputide.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.tally(sig.Source).signals++
+	s.signals = append(s.signals, sig)
+}
+
+// Rate adds one exchange rate.
+func (s *sink) Rate(r gputide.Rate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.tally(r.Source).read++
+	s.rates = append(s.rates, r)
+}
+
+// Skip counts a row that should have been an offer.
+func (s *sink) Skip(row gputide.Skipped) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	if row.Key == nil {
+		t := s.tally(row.Source)
+		t.read++
+		t.skip(row.Reason, 1)
+		s.blind[blindKey{t.source, row.Scope}]++
+		return
+	}
+	c := s.count(row.Source, row.Key, row.Part)
+	if t, ok := s.types[typeKey{row.Key.Partition, row.Key.InstanceType}]; ok && !s.all && !t.any {
+		c.tally.notAccelerated++
+		return
+	}
+	s.quarantine(gputide.Quarantined{
+		Key: *row.Key, Part: row.Part, Source: row.Source, Reason: row.Reason, Detail: row.Detail,
+	}, c, false)
+}
+
+// Omit counts rows that are, by rule, none of ours.
+func (s *sink) Omit(source, reason string, rows int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	t := s.tally(source)
+	t.read += rows
+	t.unplaced += rows
+	t.omit(reason, rows)
+}
+
+// Scope takes the outcome of one scope from one source.
+func (s *sink) Scope(run gputide.ScopeRun) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	bySource := s.reports[run.Scope]
+	if bySource == nil {
+		bySource = make(map[string]*scopeReport)
+		s.reports[run.Scope] = bySource
+	}
+	if bySource[run.Source] == nil {
+		bySource[run.Source] = newScopeReport(run)
+	} else {
+		bySource[run.Source].merge(run)
+	}
+	t := s.tally(run.Source)
+	if run.Status == gputide.ScopeDone {
+		t.done++
+	} else {
+		t.fail(run.Reason)
+	}
+	s.tell(t)
+}
+
+// Source takes the outcome of a source as a whole.
+func (s *sink) Source(source string, status gputide.SourceStatus, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	t := s.tally(source)
+	message := ""
+	if err != nil {
+		message = err.Error()
+		s.scopeErrs[reportedErr{source, message}] = err
+	}
+	switch {
+	case status == gputide.SourceOK:
+		t.done++
+	case status == gputide.SourceSkipped, onlySkipped(err):
+		t.skipSource(message)
+	default:
+		t.fail(message)
+	}
+}
+
+// body records a response of the run.
+func (s *sink) body(b gputide.Body) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.bodies = append(s.bodies, b)
+	t := s.tally(b.Source)
+	t.bytes += b.Size
+	s.tell(t)
+}
+
+// count counts a row of a known key and returns its cell.
+func (s *sink) count(source string, k *gputide.Key, part string) *cell {
+	key := cellKey{source, k.Partition, k.Seller, k.Region, k.Market, part}
+	c := s.lastCell
+	if c == nil || c.key != key {
+		c = s.cell(key)
+		s.lastCell = c
+	}
+	c.read++
+	c.tally.read++
+	if s.rows++; s.rows%progressRows == 0 {
+		s.tell(c.tally)
+	}
+	return c
+}
+
+func (s *sink) cell(key cellKey) *cell {
+	if c, ok := s.cells[key]; ok {
+		return c
+	}
+	key = cellKey{
+		s.texts.of(key.source), s.texts.of(key.partition), s.texts.of(key.seller), s.texts.of(key.region),
+		gputide.Market(s.texts.of(string(key.market))), s.texts.of(key.part),
+	}
+	c := &cell{key: key, tally: s.tally(key.source)}
+	s.cells[key] = c
+	return c
+}
+
+func (s *sink) instanceType(partition, name string) *instanceType {
+	if t := s.lastType; t != nil && t.key.name == name && t.key.partition == partition {
+		return t
+	}
+	key := typeKey{partition, name}
+	t, ok := s.types[key]
+	if !ok {
+		key = typeKey{s.texts.of(partition), s.texts.of(name)}
+		t = &instanceType{key: key, norm: s.norm, rank: s.rank}
+		s.types[key] = t
+	}
+	s.lastType = t
+	return t
+}
+
+func (s *sink) tally(source string) *tally {
+	t, ok := s.tallies[source]
+	if !ok {
+		source = strings.Clone(source)
+		t = &tally{source: source}
+		s.tallies[source] = t
+	}
+	return t
+}
+
+func (s *sink) tell(t *tally) {
+	s.progress(Progress{Provider: s.info.Name, Source: t.source, Rows: t.read, Bytes: t.bytes})
+}
