@@ -49,7 +49,7 @@ func (e *Engine) changes(ctx context.Context, req *ChangesRequest) ([]gputide.Ch
 	if req.Limit < 0 {
 		return nil, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
 	}
-	kinds := FilterField{Name: "kind", Enum: texts(gputide.ChangeKinds())}
+	kinds := filterField{name: "kind", enum: texts(gputide.ChangeKinds())}
 	names, err := e.values(ctx, &kinds, req.Kinds)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (e *Engine) changes(ctx context.Context, req *ChangesRequest) ([]gputide.Ch
 	for _, k := range names {
 		filter.Kinds = append(filter.Kinds, gputide.ChangeKind(k))
 	}
-	r, err := e.plain(ctx, &req.Filter, AskChanges)
+	r, err := e.plain(ctx, &req.Filter, askChanges)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (e *Engine) readChanges(ctx context.Context, req *ChangesRequest, f gputide
 }
 
 // plain understands a filter for a question about the stored past.
-func (e *Engine) plain(ctx context.Context, f *Filter, q Question) (*scene, error) {
+func (e *Engine) plain(ctx context.Context, f *Filter, q question) (*scene, error) {
 	p, err := e.plan(ctx, f, q)
 	return &scene{plan: p, at: e.moment(time.Time{})}, err
 }

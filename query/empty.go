@@ -18,7 +18,7 @@ func filterConstraints[R any](filter func(*R) *Filter, req R) []constraint[R] {
 	for _, d := range allFilters() {
 		if v := d.value(filter(&req)); v != "" {
 			out = append(out, constraint[R]{
-				label: d.Name + "=" + clip(v),
+				label: d.name + "=" + clip(v),
 				drop:  func(r *R) { d.clear(filter(r)) },
 			})
 		}

@@ -81,7 +81,7 @@ type Engine struct {
 
 	// Arithmetic writes out, one line a step, how an hourly price follows from
 	// its published text. Nil leaves the steps out of explanations.
-	Arithmetic func(p gputide.Published, term gputide.Term, currency gputide.Currency) []string
+	Arithmetic func(q *gputide.Quote) ([]string, error)
 }
 
 // moment returns at in whole UTC seconds, or now when at is zero.

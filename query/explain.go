@@ -43,7 +43,10 @@ func (e *Engine) Explain(ctx context.Context, id gputide.OfferID, at time.Time) 
 	if err := e.flagSpot(ctx, r, one); err != nil {
 		return Explanation{}, err
 	}
-	x := e.explain(r, c)
+	x, err := e.explain(r, c)
+	if err != nil {
+		return Explanation{}, err
+	}
 	return x, e.addEvidence(ctx, &x, q)
 }
 
@@ -55,7 +58,7 @@ func (e *Engine) unpriced(r *scene, c *candidate) Explanation {
 	}
 }
 
-func (e *Engine) explain(r *scene, c *candidate) Explanation {
+func (e *Engine) explain(r *scene, c *candidate) (Explanation, error) {
 	q := c.quote
 	x := Explanation{
 		OfferID: Text(q.ID.String()), At: Stamp{r.at}, Key: NewKeyRow(&q.Key), State: c.state,
@@ -68,10 +71,15 @@ func (e *Engine) explain(r *scene, c *candidate) Explanation {
 		Accelerator: c.view.row, Catalogue: e.catalogueRow(c.view),
 		Flags: orNone(c.flags), SKU: Text(q.SKU), Source: Text(q.Source),
 	}
-	if e.Arithmetic != nil {
-		x.Arithmetic = slices.Concat(x.Arithmetic, e.Arithmetic(q.Published, q.Key.Term, q.Key.Currency))
+	if e.Arithmetic == nil {
+		return x, nil
 	}
-	return x
+	steps, err := e.Arithmetic(q)
+	if err != nil {
+		return Explanation{}, fmt.Errorf("arithmetic: %w", err)
+	}
+	x.Arithmetic = append(x.Arithmetic, steps...)
+	return x, nil
 }
 
 func fxRow(c *cross) *FXRow {

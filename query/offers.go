@@ -85,7 +85,7 @@ func (e *Engine) stage(ctx context.Context, req *OffersRequest) (*scene, error) 
 	if r.sort, err = parseSort(req.Sort); err != nil {
 		return nil, err
 	}
-	r.plan, err = e.plan(ctx, &req.Filter, AskOffers)
+	r.plan, err = e.plan(ctx, &req.Filter, askOffers)
 	return r, err
 }
 

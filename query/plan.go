@@ -63,7 +63,7 @@ func (p *plan) matches(k *gputide.Key) bool {
 // plan understands the values of f for one question. It returns
 // [gputide.ErrInvalid] for a value that means nothing and for a filter that
 // does not apply to the question.
-func (e *Engine) plan(ctx context.Context, f *Filter, q Question) (*plan, error) {
+func (e *Engine) plan(ctx context.Context, f *Filter, q question) (*plan, error) {
 	p := &plan{stock: f.Available}
 	p.spec.bareMetal = f.BareMetal
 	for _, d := range allFilters() {
@@ -71,7 +71,7 @@ func (e *Engine) plan(ctx context.Context, f *Filter, q Question) (*plan, error)
 			continue
 		}
 		if d.asks&q == 0 {
-			return nil, fmt.Errorf("%w: filter %s does not apply here", gputide.ErrInvalid, d.Name)
+			return nil, fmt.Errorf("%w: filter %s does not apply here", gputide.ErrInvalid, d.name)
 		}
 		if d.list == nil {
 			continue
@@ -86,9 +86,9 @@ func (e *Engine) plan(ctx context.Context, f *Filter, q Question) (*plan, error)
 }
 
 // add puts the understood values of one list filter in their place.
-func (p *plan) add(d *FilterField, values []string) {
+func (p *plan) add(d *filterField, values []string) {
 	m := gputide.Match{Field: d.key, Values: values}
-	switch d.Name {
+	switch d.name {
 	case "region", "country", "continent":
 		p.place = p.place.with(d.key, values)
 	case "gpu", "vendor", "software", "count":
@@ -154,15 +154,15 @@ func (p *plan) amounts(f *Filter) error {
 }
 
 // values understands the values of a list filter.
-func (e *Engine) values(ctx context.Context, d *FilterField, in []string) ([]string, error) {
+func (e *Engine) values(ctx context.Context, d *filterField, in []string) ([]string, error) {
 	if len(in) > mostValues {
-		return nil, fmt.Errorf("%w: %s has %d values, most are %d", gputide.ErrInvalid, d.Name, len(in), mostValues)
+		return nil, fmt.Errorf("%w: %s has %d values, most are %d", gputide.ErrInvalid, d.name, len(in), mostValues)
 	}
 	var out []string
 	for _, v := range in {
 		v = strings.TrimSpace(v)
 		if v == "" || len(v) > mostValueText {
-			return nil, fmt.Errorf("%w: %s %q", gputide.ErrInvalid, d.Name, clip(v))
+			return nil, fmt.Errorf("%w: %s %q", gputide.ErrInvalid, d.name, clip(v))
 		}
 		got, err := e.value(ctx, d, v)
 		if err != nil {
@@ -174,11 +174,14 @@ func (e *Engine) values(ctx context.Context, d *FilterField, in []string) ([]str
 	return slices.Compact(out), nil
 }
 
-func (e *Engine) value(ctx context.Context, d *FilterField, v string) ([]string, error) {
-	if d.Enum != nil {
+func (e *Engine) value(ctx context.Context, d *filterField, v string) ([]string, error) {
+	if v == unsaid && isKeyField(d.key) {
+		return []string{""}, nil
+	}
+	if d.enum != nil {
 		return enumValue(d, v)
 	}
-	switch d.Name {
+	switch d.name {
 	case "interconnect":
 		return []string{strings.ToLower(v)}, nil
 	case "gpu":
@@ -190,26 +193,28 @@ func (e *Engine) value(ctx context.Context, d *FilterField, v string) ([]string,
 		}
 		return []string{c.String()}, nil
 	case "currency":
-		c, err := parseCurrency(d.Name, v)
+		c, err := parseCurrency(d.name, v)
 		return []string{string(c)}, err
 	case "country":
 		return e.countryValue(ctx, d, v)
 	}
-	if v == unsaid {
-		return []string{""}, nil
-	}
-	if d.Name == "term" {
+	if d.name == "term" {
 		return termValue(v)
 	}
 	return e.openValue(ctx, d, v)
 }
 
-func enumValue(d *FilterField, v string) ([]string, error) {
-	want := strings.ToLower(strings.ReplaceAll(v, "-", "_"))
-	if slices.Contains(d.Enum, want) {
-		return []string{want}, nil
+// isKeyField reports whether f is a field of the key, which may be empty.
+func isKeyField(f gputide.Field) bool { return slices.Contains(gputide.KeyFields(), f) }
+
+func enumValue(d *filterField, v string) ([]string, error) {
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+	for _, known := range d.enum {
+		if plain(known) == plain(v) {
+			return []string{known}, nil
+		}
 	}
-	return nil, unknown(d.Name, v, d.Enum)
+	return nil, unknown(d.name, v, d.enum)
 }
 
 func termValue(v string) ([]string, error) {
@@ -231,7 +236,7 @@ func (e *Engine) gpuValue(v string) ([]string, error) {
 	return nil, &gputide.HintError{Err: err, Hint: "`gputide gpus` lists the names"}
 }
 
-func (e *Engine) countryValue(ctx context.Context, d *FilterField, v string) ([]string, error) {
+func (e *Engine) countryValue(ctx context.Context, d *filterField, v string) ([]string, error) {
 	code := strings.ToLower(v)
 	if len(code) == 2 && strings.Trim(code, "abcdefghijklmnopqrstuvwxyz") == "" {
 		return []string{code}, nil
@@ -240,12 +245,12 @@ func (e *Engine) countryValue(ctx context.Context, d *FilterField, v string) ([]
 	if err != nil {
 		return nil, fmt.Errorf("known countries: %w", err)
 	}
-	return nil, unknown(d.Name, v, known)
+	return nil, unknown(d.name, v, known)
 }
 
 // openValue finds a value among those stored: as it is, in another case, or as
 // a pattern. While nothing is stored of the field any value will do.
-func (e *Engine) openValue(ctx context.Context, d *FilterField, v string) ([]string, error) {
+func (e *Engine) openValue(ctx context.Context, d *filterField, v string) ([]string, error) {
 	known, err := e.known(ctx, d)
 	if err != nil {
 		return nil, err
@@ -260,16 +265,16 @@ func (e *Engine) openValue(ctx context.Context, d *FilterField, v string) ([]str
 		}
 	}
 	if len(found) == 0 {
-		return nil, unknown(d.Name, v, known)
+		return nil, unknown(d.name, v, known)
 	}
 	return found, nil
 }
 
 // known returns the values a key field has anywhere.
-func (e *Engine) known(ctx context.Context, d *FilterField) ([]string, error) {
+func (e *Engine) known(ctx context.Context, d *filterField) ([]string, error) {
 	known, err := e.Reader.Values(ctx, d.key)
 	if err != nil {
-		return nil, fmt.Errorf("known values of %s: %w", d.Name, err)
+		return nil, fmt.Errorf("known values of %s: %w", d.name, err)
 	}
 	if d.key == gputide.FieldProvider && len(known) > 0 {
 		known = slices.Concat(known, e.Providers)

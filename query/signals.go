@@ -58,7 +58,7 @@ func (e *Engine) signals(ctx context.Context, req *SignalsRequest) ([]gputide.Si
 		}
 		names = []string{req.Name}
 	}
-	r, err := e.plain(ctx, &req.Filter, AskSignals)
+	r, err := e.plain(ctx, &req.Filter, askSignals)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

@@ -71,7 +71,7 @@ func (e *Engine) types(ctx context.Context, req *TypesRequest) ([]TypeRow, time.
 	if req.Limit < 0 {
 		return nil, time.Time{}, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
 	}
-	r, err := e.plain(ctx, &req.Filter, AskTypes)
+	r, err := e.plain(ctx, &req.Filter, askTypes)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

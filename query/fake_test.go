@@ -1,0 +1,340 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gputide/gputide"
+)
+
+// noon is the moment the tests ask about.
+var noon = time.Date(2026, 9, 30, 12, 0, 0, 0, time.UTC)
+
+// memory is a Reader over slices. It counts what it is asked.
+type memory struct {
+	quotes  []gputide.Quote
+	changes []gputide.Change
+	signals []gputide.SignalValue
+	specs   []gputide.Spec
+	rates   []gputide.Rate
+	runs    []gputide.RunRecord
+	read    int // quotes handed out
+	fail    error
+}
+
+func (m *memory) spec(k *gputide.Key) *gputide.Spec {
+	for i := range m.specs {
+		s := &m.specs[i]
+		if s.Provider == k.Provider && s.Partition == k.Partition && s.InstanceType == k.InstanceType {
+			return s
+		}
+	}
+	return nil
+}
+
+// attr returns a field as the store derives it for selection.
+func (m *memory) attr(k *gputide.Key, f gputide.Field) string {
+	switch f {
+	case gputide.FieldCountry, gputide.FieldContinent:
+		at, _ := table{}.Lookup(k.Provider, k.Partition, k.Region)
+		if f == gputide.FieldCountry {
+			return at.Country
+		}
+		return at.Continent
+	case gputide.FieldGPU, gputide.FieldVendor, gputide.FieldStack, gputide.FieldCount:
+		return readSpec(cards{}, k.Provider, m.spec(k)).attr(f)
+	}
+	return k.Get(f)
+}
+
+func (m *memory) selects(sel gputide.Selection, id gputide.OfferID, k *gputide.Key) bool {
+	if len(sel.IDs) > 0 && !slices.Contains(sel.IDs, id) {
+		return false
+	}
+	for _, match := range sel.Matches {
+		if v := m.attr(k, match.Field); v == "" || !slices.Contains(match.Values, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *memory) Quotes(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Quote, error) {
+	var out []gputide.Quote
+	for _, q := range m.quotes {
+		if !m.selects(sel, q.ID, &q.Key) {
+			continue
+		}
+		q.Spec = m.spec(&q.Key)
+		if at.Before(q.FirstSeen) {
+			q.State = gputide.StateUnknown
+		}
+		out = append(out, q)
+	}
+	slices.SortFunc(out, func(a, b gputide.Quote) int { return slices.Compare(a.ID[:], b.ID[:]) })
+	m.read += len(out)
+	return out, m.fail
+}
+
+func (m *memory) Changes(ctx context.Context, f gputide.ChangeFilter) iter.Seq2[gputide.Change, error] {
+	return func(yield func(gputide.Change, error) bool) {
+		if m.fail != nil {
+			yield(gputide.Change{}, m.fail)
+			return
+		}
+		for _, c := range m.changes {
+			in := c.Seq > f.AfterSeq && (f.From.IsZero() || !c.SeenAt.Before(f.From)) && (f.To.IsZero() || c.SeenAt.Before(f.To)) &&
+				(len(f.Kinds) == 0 || slices.Contains(f.Kinds, c.Kind)) && m.selects(f.Selection, c.ID, &c.Key)
+			if in && !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) Signals(ctx context.Context, sel gputide.Selection, name string, at time.Time) ([]gputide.SignalValue, error) {
+	var out []gputide.SignalValue
+	for _, s := range m.signals {
+		if s.Name == name && m.selects(sel, gputide.OfferID{}, &s.Key) {
+			out = append(out, s)
+		}
+	}
+	return out, m.fail
+}
+
+func (m *memory) Specs(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Spec, error) {
+	var out []gputide.Spec
+	for _, s := range m.specs {
+		k := gputide.Key{Provider: s.Provider, Partition: s.Partition, InstanceType: s.InstanceType}
+		if m.selects(sel, gputide.OfferID{}, &k) {
+			out = append(out, s)
+		}
+	}
+	return out, m.fail
+}
+
+func (m *memory) Rate(ctx context.Context, quote gputide.Currency, at time.Time) (gputide.Rate, bool, error) {
+	var best gputide.Rate
+	for _, r := range m.rates {
+		if r.Quote == quote && !r.Date.After(at) && r.Date.After(best.Date) {
+			best = r
+		}
+	}
+	return best, best.Quote != "", m.fail
+}
+
+func (m *memory) Values(ctx context.Context, f gputide.Field) ([]string, error) {
+	var out []string
+	for i := range m.quotes {
+		if v := m.attr(&m.quotes[i].Key, f); v != "" {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), m.fail
+}
+
+func (m *memory) Runs(ctx context.Context, provider string, limit int) ([]gputide.RunRecord, error) {
+	var out []gputide.RunRecord
+	for _, r := range m.runs {
+		if r.Provider == provider {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b gputide.RunRecord) int { return cmp.Compare(b.ID, a.ID) })
+	if limit > 0 && len(out) > limit {
+		out = out[:limit]
+	}
+	return out, m.fail
+}
+
+// cards is a catalogue of a few cards; the model is the part before the first
+// dash.
+type cards struct{}
+
+func (cards) Version() string { return "test" }
+
+func (cards) all() []gputide.CatalogueEntry {
+	card := func(slug, vendor, model, variant, stack string, gb float64, link string, fp8 float64) gputide.CatalogueEntry {
+		e := gputide.CatalogueEntry{
+			Accelerator: gputide.Accelerator{
+				Slug: slug, Vendor: vendor, Model: model, Variant: variant, Class: gputide.DeviceGPU,
+				Stack: stack, MemoryGB: &gb, Interconnect: link, Confidence: gputide.ConfidenceHigh,
+			},
+			Title: strings.ToUpper(model), Dense: map[string]float64{"fp16": 1}, Source: "a data sheet",
+			SourceDate: "2026-02-07", Evidence: "datasheet",
+		}
+		if fp8 > 0 {
+			e.Dense["fp8"] = fp8
+		}
+		return e
+	}
+	return []gputide.CatalogueEntry{
+		card("h100-sxm-80gb", "nvidia", "h100", "sxm", "cuda", 80, "NVLink4", 1979),
+		card("h100-pcie-80gb", "nvidia", "h100", "pcie", "cuda", 80, "NVLink4 bridge", 1513),
+		card("l4-24gb", "nvidia", "l4", "", "cuda", 24, "", 242),
+		card("v100-sxm2-16gb", "nvidia", "v100", "sxm2", "cuda", 16, "NVLink2", 0),
+		card("mi300x-192gb", "amd", "mi300x", "", "rocm", 192, "Infinity Fabric", 2614),
+	}
+}
+
+func (c cards) Resolve(provider string, d *gputide.Device) (gputide.Accelerator, bool) {
+	for _, e := range c.all() {
+		if e.Slug == d.Name {
+			e.Raw = d.Name
+			return e.Accelerator, true
+		}
+	}
+	acc := gputide.Accelerator{Raw: d.Name}
+	if d.Kind == gputide.DeviceFPGA {
+		acc.Class = gputide.DeviceFPGA
+	}
+	return acc, false
+}
+
+func (c cards) Match(pattern string) (slugs []string, ok bool) {
+	for _, e := range c.all() {
+		if pattern == e.Slug || pattern == e.Model || pattern == e.Model+"-"+e.Variant {
+			slugs = append(slugs, e.Slug)
+		}
+	}
+	return slugs, slugs != nil
+}
+
+func (c cards) Near(pattern string, n int) []string {
+	var models []string
+	for _, e := range c.all() {
+		models = append(models, e.Model)
+	}
+	return nearest(pattern, models)
+}
+
+func (c cards) Entry(slug string) (gputide.CatalogueEntry, bool) {
+	for _, e := range c.all() {
+		if e.Slug == slug {
+			return e, true
+		}
+	}
+	return gputide.CatalogueEntry{}, false
+}
+
+// table is a region table of a few regions.
+type table struct{}
+
+func (table) Lookup(provider, partition, region string) (gputide.Place, bool) {
+	p, ok := map[string]gputide.Place{
+		"us-east-1":   {Country: "us", Continent: "north-america"},
+		"eu-west-1":   {Country: "ie", Continent: "europe"},
+		"cn-north-1":  {Country: "cn", Continent: "asia", MainlandCN: true},
+		"EU-RO-1":     {Country: "ro", Continent: "europe"},
+		"US-WA-2":     {Country: "us", Continent: "north-america"},
+		"cn-hangzhou": {Country: "cn", Continent: "asia", MainlandCN: true},
+	}[region]
+	return p, ok
+}
+
+func newEngine(m *memory) *Engine {
+	return &Engine{Reader: m, Catalogue: cards{}, Regions: table{}, Now: func() time.Time { return noon }}
+}
+
+// amount parses a price of a test.
+func amount(t testing.TB, s string) gputide.Nano {
+	t.Helper()
+	n, err := gputide.ParseNano(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// world builds a memory.
+type world struct {
+	testing.TB
+	*memory
+}
+
+func newWorld(t testing.TB) *world { return &world{TB: t, memory: &memory{}} }
+
+// offer adds a priced offer seen an hour ago; edit changes it.
+func (w *world) offer(k gputide.Key, price string, edit ...func(*gputide.Quote)) gputide.OfferID {
+	w.Helper()
+	if k.Currency == "" {
+		k.Currency = "USD"
+	}
+	if k.Stat == "" {
+		k.Stat = gputide.StatList
+	}
+	if k.Market == "" {
+		k.Market = gputide.OnDemand
+	}
+	q := gputide.Quote{
+		Key: k, State: gputide.StatePriced, Price: amount(w, price),
+		Published: gputide.Published{Amount: price, Unit: gputide.PerHour, Basis: gputide.BasisInstance},
+		Source:    "list", SKU: "SKU1",
+		FirstSeen: noon.Add(-48 * time.Hour), Since: noon.Add(-24 * time.Hour), NotBefore: noon.Add(-48 * time.Hour),
+		ObservedAt: noon.Add(-time.Hour),
+	}
+	for _, e := range edit {
+		e(&q)
+	}
+	q.ID = q.Key.ID()
+	w.quotes = append(w.quotes, q)
+	return q.ID
+}
+
+// shape adds the spec of a type with n/d cards.
+func (w *world) shape(provider, partition, typ, card string, n, d uint32) {
+	s := gputide.Spec{
+		Source: "types", Provider: provider, Partition: partition, InstanceType: typ,
+		VCPU: new(float64(8 * n)), MemoryGiB: new(float64(64 * n)),
+	}
+	if card != "" {
+		s.Device = gputide.Device{Name: card, Count: gputide.NewCount(n, d), Share: gputide.ShareWhole}
+	}
+	w.specs = append(w.specs, s)
+}
+
+func (w *world) signal(name string, k gputide.Key, v int64) {
+	w.signals = append(w.signals, gputide.SignalValue{
+		Key: k, Name: name, Value: v, Source: "stock", Since: noon.Add(-2 * time.Hour), ObservedAt: noon.Add(-time.Hour),
+	})
+}
+
+func (w *world) rate(c gputide.Currency, amount, date string) {
+	d, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.rates = append(w.rates, gputide.Rate{Date: d, Base: "EUR", Quote: c, Amount: amount, Source: "daily"})
+}
+
+func in(s gputide.State) func(*gputide.Quote) {
+	return func(q *gputide.Quote) { q.State = s }
+}
+
+func (w *world) offers(req OffersRequest) OffersAnswer {
+	w.Helper()
+	ans, err := newEngine(w.memory).Offers(w.Context(), req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return ans
+}
+
+// prices lists "type price" of the rows.
+func prices(ans OffersAnswer) []string {
+	out := []string{}
+	for _, r := range ans.Rows {
+		p := "-"
+		if r.Price != nil {
+			p = r.Price.String()
+		}
+		out = append(out, string(r.InstanceType)+" "+p)
+	}
+	return out
+}
