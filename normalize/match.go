@@ -40,8 +40,9 @@ func (c *Catalogue) described(sp spelling) []*card {
 	if sp.memory > 0 && !sp.sliced {
 		ev.stated = []claim{{mib: sp.memory * 1024}}
 	}
-	cards := byMemoryType(byForm(c.cores[sp.core], spellings), spellings)
-	cards, _ = c.byMemory(cards, spellings, &ev)
+	family := c.cores[sp.core]
+	cards := byMemoryType(byForm(family, spellings), spellings)
+	cards, _ = c.byMemory(family, cards, spellings, &ev)
 	return byVariant(cards, spellings)
 }
 

@@ -79,17 +79,20 @@ func (ev *evidence) distance(k *card, c claim) float64 {
 	return whole
 }
 
+// distance compares a size with the labels of k. A size that drivers were seen
+// to report counts as within the window; it is no nearer for that, so that cards
+// of one label stay level.
 func (k *card) distance(mib float64) float64 {
 	label := *k.entry.MemoryGB * 1024
-	for _, u := range k.entry.UsableMiB {
-		// A size that was seen and lies above the label is a modified card.
-		if f := float64(u); math.Abs(mib-f) <= f*usableSlack && f <= label*windowHigh {
-			return 0
-		}
-	}
 	d := windowDistance(mib, label)
 	for _, gb := range k.also {
 		d = min(d, windowDistance(mib, gb*1024))
+	}
+	for _, u := range k.entry.UsableMiB {
+		// Seen, but above the label: a modified card.
+		if f := float64(u); math.Abs(mib-f) <= f*usableSlack && f <= label*windowHigh {
+			d = min(d, math.Abs(mib/label-1))
+		}
 	}
 	return d
 }

@@ -158,7 +158,7 @@ func keep(cards []*card, ok func(*card) bool) []*card {
 func (c *Catalogue) choose(r *reading, provider string, f *family, spellings []spelling, ev *evidence) {
 	cards := byForm(f.cards, spellings)
 	cards = byMemoryType(cards, spellings)
-	cards, fit := c.byMemory(cards, spellings, ev)
+	cards, fit := c.byMemory(f.cards, cards, spellings, ev)
 	if !fit {
 		r.mismatch = true
 		if len(f.cards) == 1 { // a modified card, or a source that is wrong about it: the name is plain
@@ -218,9 +218,9 @@ func byMemoryType(cards []*card, spellings []spelling) []*card {
 }
 
 // byMemory keeps the cards the sizes fit best; false when a size fits none. A
-// size inside a name that is a whole alias may mean something else (GH200 480GB
-// is the memory of its CPU).
-func (c *Catalogue) byMemory(cards []*card, spellings []spelling, ev *evidence) ([]*card, bool) {
+// size inside a name that no card of the family has means something else where
+// the name is a whole alias: GH200 480GB is the memory of its CPU.
+func (c *Catalogue) byMemory(family []*card, cards []*card, spellings []spelling, ev *evidence) ([]*card, bool) {
 	for _, cl := range ev.stated {
 		if cards = ev.nearest(cards, cl); len(cards) == 0 {
 			return nil, false
@@ -231,11 +231,10 @@ func (c *Catalogue) byMemory(cards []*card, spellings []spelling, ev *evidence) 
 		switch {
 		case len(out) > 0:
 			cards = out
-		case len(ev.stated) > 0 && c.isAlias(spellings):
-		case c.isAlias(spellings):
-			cards = keep(cards, func(k *card) bool { return c.bears(k, spellings) })
-		default:
+		case len(ev.nearest(family, cl)) > 0 || !c.isAlias(spellings):
 			return nil, false
+		case len(ev.stated) == 0:
+			cards = keep(cards, func(k *card) bool { return c.bears(k, spellings) })
 		}
 	}
 	return cards, true
@@ -269,10 +268,14 @@ func byVariant(cards []*card, spellings []spelling) []*card {
 // byDefault takes the form and then the size that a bare name means where the
 // row says neither.
 func (c *Catalogue) byDefault(r *reading, provider, core string, cards []*card) []*card {
-	if form := defaultForm(core); form != "" {
+	size := commonSize(cards)
+	if plain := keep(cards, func(k *card) bool { return k.entry.Variant == "" }); size != 0 && len(plain) == 1 {
+		return plain // its variants are named when they are meant
+	}
+	if form := defaultForm(core, size); form != "" {
 		if out := keep(cards, func(k *card) bool { return k.entry.Variant == form }); len(out) > 0 && len(out) < len(cards) {
 			cards = out
-			if !sellsForm(provider, core) {
+			if !sellsForm(provider, core, size) {
 				r.confidence = gputide.ConfidenceMedium
 			}
 		}
@@ -282,4 +285,17 @@ func (c *Catalogue) byDefault(r *reading, provider, core string, cards []*card) 
 		return keep(cards, func(k *card) bool { return slices.Contains(c.exact[core], k) })
 	}
 	return cards
+}
+
+// commonSize returns the label all cards share, 0 when they differ.
+func commonSize(cards []*card) float64 {
+	gb := 0.0
+	for _, k := range cards {
+		m := k.entry.MemoryGB
+		if m == nil || (gb != 0 && gb != *m) {
+			return 0
+		}
+		gb = *m
+	}
+	return gb
 }

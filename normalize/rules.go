@@ -28,10 +28,15 @@ func needsMemory(core string) bool {
 }
 
 // defaultForm is the form a source means that names a model sold in several
-// forms and says none.
-func defaultForm(core string) string {
+// forms and says none. gb is the size, 0 where that is open too.
+func defaultForm(core string, gb float64) string {
 	switch core {
-	case "a100", "a800", "h100", "h800", "h200":
+	case "h100":
+		if gb == 94 {
+			return "nvl"
+		}
+		return "sxm"
+	case "a100", "a800", "h800", "h200":
 		return "sxm"
 	case "v100":
 		return "sxm2"
@@ -45,18 +50,21 @@ func defaultForm(core string) string {
 
 // sellsForm reports whether a provider is known to sell a model in its default
 // form under the bare name, so that reading it so is no guess. Sources: the
-// instance type pages of EC2 and Compute Engine, the shape list of OCI.
-func sellsForm(provider, core string) bool {
+// instance type pages of EC2, Compute Engine and the NC H100 v5 series, the
+// shape list of OCI.
+func sellsForm(provider, core string, gb float64) bool {
 	switch provider {
 	case "aws", "gcp":
 		return true
+	case "azure":
+		return core == "h100" && gb == 94
 	case "oci":
 		return core == "rtxpro6000"
 	}
 	return false
 }
 
-// nativeSizes are the sizes a provider means by a bare name: Compute Engine
+// nativeSize is the size a provider means by a bare name: Compute Engine
 // calls the 80 GB card nvidia-a100-80gb and every other one by its age.
 func nativeSize(provider, core string) float64 {
 	if provider != "gcp" {
