@@ -95,7 +95,7 @@ func (c *csvList) notAList(got string) error {
 func (c *csvList) fact(name, value string) error {
 	switch name {
 	case "FormatVersion":
-		return c.expect(name, "v1.0", value)
+		return c.expect(name, formatVersion, value)
 	case "OfferCode":
 		return c.expect(name, offerCode, value)
 	case "Version":
@@ -109,8 +109,11 @@ func (c *csvList) fact(name, value string) error {
 	return nil
 }
 
-// offerCode is the code of the EC2 list.
-const offerCode = "AmazonEC2"
+// What every list read here says of itself.
+const (
+	formatVersion = "v1.0"
+	offerCode     = "AmazonEC2"
+)
 
 func (l *list) expect(name, want, got string) error {
 	if want == got {

@@ -1,14 +1,13 @@
 package pricelist
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/crawler/fetch"
 )
 
 // jsonProduct is one entry of "products".
@@ -43,7 +42,7 @@ type jsonDimension struct {
 // jsonList reads the JSON form.
 type jsonList struct {
 	*list
-	dec      *json.Decoder
+	dec      *fetch.Decoder
 	products map[string]*product
 	left     map[string]*product // by reason
 	values   values
@@ -57,7 +56,10 @@ func ReadJSON(r io.Reader, opt Options, emit func(*Row)) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &jsonList{list: l, dec: json.NewDecoder(r), products: map[string]*product{}, left: map[string]*product{}}
+	j := &jsonList{
+		list: l, dec: fetch.NewDecoder(opt.Source, r),
+		products: map[string]*product{}, left: map[string]*product{},
+	}
 	if err := j.document(); err != nil {
 		return &l.report, err
 	}
@@ -72,10 +74,10 @@ func ReadJSON(r io.Reader, opt Options, emit func(*Row)) (*Report, error) {
 // document reads the whole document.
 func (j *jsonList) document() error {
 	var hasProducts, hasTerms bool
-	err := j.object("", func(key string) error {
+	err := j.dec.Object(func(key string) error {
 		switch key {
 		case "formatVersion":
-			return j.text(key, "v1.0", nil)
+			return j.text(key, formatVersion, nil)
 		case "offerCode":
 			return j.text(key, offerCode, nil)
 		case "version":
@@ -85,28 +87,27 @@ func (j *jsonList) document() error {
 		case "products":
 			hasProducts = true
 			j.expectAttributes()
-			return j.object(key, j.product)
+			return j.dec.Object(j.product)
 		case "terms":
 			if !hasProducts {
-				return j.drift("terms", "products before it", "terms", nil)
+				return j.drift("terms", "products before it", "terms")
 			}
 			hasTerms = true
-			return j.object(key, j.terms)
+			return j.dec.Object(j.terms)
 		}
-		return j.skipValue(key)
+		return j.dec.Skip()
 	})
 	switch {
 	case err != nil:
 		return err
+	case j.report.Version == "":
+		return j.drift("version", "a version", "nothing")
 	case !hasProducts:
-		return j.drift("products", "an object", "nothing", nil)
+		return j.drift("products", "an object", "nothing")
 	case !hasTerms:
-		return j.drift("terms", "an object", "nothing", nil)
+		return j.drift("terms", "an object", "nothing")
 	}
-	if _, err := j.dec.Token(); !errors.Is(err, io.EOF) {
-		return j.drift("end", "the end of the document", "more", err)
-	}
-	return nil
+	return j.dec.End()
 }
 
 // expectAttributes settles which attributes instance products of this list have.
@@ -117,61 +118,15 @@ func (j *jsonList) expectAttributes() {
 	}
 }
 
-func (j *jsonList) drift(path, want, got string, err error) error {
-	return &gputide.DriftError{Source: j.opt.Source, Path: path, Want: want, Got: got, Err: err}
-}
-
-// fault makes an error of the decoder a drift. Errors of the stream stay what
-// they are.
-func (j *jsonList) fault(path, want string, err error) error {
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return j.drift(path, want, "malformed JSON", err)
-	}
-	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return j.drift(path+"."+t.Field, want, t.Value, err)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return j.drift(path, want, "the end of the body", err)
-	}
-	return err
-}
-
-// object calls each for every key of the object that comes next.
-func (j *jsonList) object(path string, each func(key string) error) error {
-	open, err := j.dec.Token()
-	if err != nil {
-		return j.fault(path, "an object", err)
-	}
-	if open != json.Delim('{') {
-		return j.drift(path, "an object", fmt.Sprintf("%.40v", open), nil)
-	}
-	for j.dec.More() {
-		key, err := j.dec.Token()
-		if err != nil {
-			return j.fault(path, "a key", err)
-		}
-		name, ok := key.(string)
-		if !ok {
-			return j.drift(path, "a key", fmt.Sprintf("%.40v", key), nil)
-		}
-		if err := each(name); err != nil {
-			return err
-		}
-	}
-	if _, err := j.dec.Token(); err != nil {
-		return j.fault(path, "the end of the object", err)
-	}
-	return nil
+func (j *jsonList) drift(path, want, got string) error {
+	return &gputide.DriftError{Source: j.opt.Source, Path: path, Want: want, Got: got}
 }
 
 // text reads a string; want, when not empty, is the only value allowed.
 func (j *jsonList) text(path, want string, into *string) error {
 	var s string
 	if err := j.dec.Decode(&s); err != nil {
-		return j.fault(path, "a string", err)
+		return err
 	}
 	if into != nil {
 		*into = s
@@ -182,33 +137,14 @@ func (j *jsonList) text(path, want string, into *string) error {
 	return j.expect(path, want, s)
 }
 
-// skipValue reads past a value without keeping it.
-func (j *jsonList) skipValue(path string) error {
-	for depth := 0; ; {
-		t, err := j.dec.Token()
-		if err != nil {
-			return j.fault(path, "a value", err)
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
-}
-
 // product takes one entry of "products".
 func (j *jsonList) product(key string) error {
 	var p jsonProduct
 	if err := j.dec.Decode(&p); err != nil {
-		return j.fault("products."+key, "a product", err)
+		return err
 	}
 	if p.SKU != key {
-		return j.drift("products."+key+".sku", key, fmt.Sprintf("%.40q", p.SKU), nil)
+		return j.drift("products."+key+".sku", key, fmt.Sprintf("%.40q", p.SKU))
 	}
 	v := &j.values
 	for a := range numAttrs {
@@ -240,17 +176,17 @@ func (j *jsonList) omitted(reason string) *product {
 func (j *jsonList) terms(kind string) error {
 	if kind != "OnDemand" && kind != "Reserved" {
 		j.report.Omitted[OmitTermKind]++
-		return j.skipValue("terms." + kind)
+		return j.dec.Skip()
 	}
-	return j.object("terms."+kind, func(productSKU string) error {
-		path := "terms." + kind + "." + productSKU
-		return j.object(path, func(code string) error {
+	return j.dec.Object(func(productSKU string) error {
+		return j.dec.Object(func(code string) error {
 			var t jsonTerm
 			if err := j.dec.Decode(&t); err != nil {
-				return j.fault(path+"."+code, "a term", err)
+				return err
 			}
+			path := "terms." + kind + "." + productSKU
 			if t.SKU != productSKU || code != t.SKU+"."+t.OfferTermCode {
-				return j.drift(path+"."+code, "a term of its product", fmt.Sprintf("%.40q %.40q", t.SKU, t.OfferTermCode), nil)
+				return j.drift(path+"."+code, "a term of its product", fmt.Sprintf("%.40q %.40q", t.SKU, t.OfferTermCode))
 			}
 			return j.term(kind, path, &t)
 		})
@@ -261,7 +197,7 @@ func (j *jsonList) terms(kind string) error {
 func (j *jsonList) term(kind, path string, t *jsonTerm) error {
 	p := j.products[t.SKU]
 	if p == nil {
-		return j.drift(path, "a product", "a term without one", nil)
+		return j.drift(path, "a product", "a term without one")
 	}
 	v := &j.values
 	set := func(a attr, s string) { v[a] = append(v[a][:0], s...) }

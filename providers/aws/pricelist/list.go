@@ -87,9 +87,12 @@ func (l *list) refuse(reason, detail string) {
 	l.emit(&l.row)
 }
 
-// refuseProduct hands on a row whose product could not be read.
+// refuseProduct hands on a row whose product could not be read; of its key only
+// the market is known.
 func (l *list) refuseProduct(p *product) {
+	market := l.row.Key.Market
 	l.row = Row{SKU: p.sku, Skip: p.skip, Detail: attrNames[p.skipped].csv + " is " + p.detail}
+	l.row.Key.Market = market
 	l.report.Skipped++
 	l.emit(&l.row)
 }

@@ -72,7 +72,7 @@ type Row struct {
 	Type  *Type // nil when not known
 
 	// Skip is the reason the row has no price; empty for an offer. Known tells
-	// whether Key could be read all the same.
+	// whether Key could be read all the same; if not, it has the market at most.
 	Skip   string
 	Detail string
 	Known  bool

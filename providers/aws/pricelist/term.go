@@ -35,6 +35,13 @@ func (l *list) rowOf(p *product, v *values) {
 		return
 	}
 	l.instances++
+	l.row = Row{}
+	switch string(v[termType]) {
+	case "OnDemand":
+		l.row.Key.Market = gputide.OnDemand
+	case "Reserved":
+		l.row.Key.Market = gputide.Commitment
+	}
 	if p.skip != "" {
 		if l.firstBad == nil {
 			l.firstBad = p
@@ -51,12 +58,11 @@ func (l *list) rowOf(p *product, v *values) {
 		l.reserved(p, v)
 	default:
 		l.usable--
+		bad := &product{sku: p.sku, skip: SkipBadRow, skipped: termType, detail: odd(v[termType])}
 		if l.firstBad == nil {
-			l.firstBad = &product{skip: SkipBadRow, skipped: termType, detail: odd(v[termType])}
+			l.firstBad = bad
 		}
-		l.row.Skip, l.row.Detail, l.row.Known = SkipContradictory, "TermType is "+odd(v[termType]), false
-		l.report.Skipped++
-		l.emit(&l.row)
+		l.refuseProduct(bad)
 	}
 }
 

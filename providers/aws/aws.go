@@ -1,0 +1,170 @@
+// Package aws reads what Amazon EC2 charges for instances: on demand and
+// reserved, of every operating system, license and tenancy, in the commercial,
+// GovCloud and China partitions; what EC2 says of instance types; and how often
+// spot instances are interrupted.
+//
+// Source: the bulk price list, https://pricing.us-east-1.amazonaws.com and
+// https://pricing.cn-north-1.amazonaws.com.cn (offer index, region index or
+// version index, one file per region in CSV and JSON), documented at
+// https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-the-aws-price-list-bulk-api.html;
+// the feed of the price pages at https://b0.p.awsstatic.com (undocumented, on
+// demand Linux only); EC2 DescribeInstanceTypes; the Spot Instance Advisor data
+// at https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json.
+//
+// Auth: none, but for DescribeInstanceTypes, which needs any account's key. A
+// table of accelerators with its sources stands in for it.
+//
+// Markets: on_demand and commitment (reserved instances). Amounts are USD, in
+// China CNY, per instance and hour, with the upfront fee beside it. Lists are
+// published several times a week; the spot advisor daily.
+//
+// Known gaps: savings plans, spot prices, capacity blocks (their rows in the
+// lists are priced at 0 and left out), dedicated hosts, and what the lists do
+// not say of accelerators: the model comes from EC2 or the table.
+//
+// Verified: 2026-09-10, against excerpts of lists of 2017 to 2026.
+package aws
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/crawler/fetch"
+)
+
+// IDs of the sources.
+const (
+	sourceTypes       = "instance-types"
+	sourceOffers      = "offer-index"
+	sourceOffersChina = "offer-index-cn"
+	sourceRegions     = "region-index"
+	sourceVersions    = "version-index"
+	sourceCSV         = "bulk-csv"
+	sourceJSON        = "bulk-json"
+	sourcePage        = "page-feed"
+	sourceFamilies    = "families"
+	sourceAdvisor     = "spot-advisor"
+)
+
+// Environment variables of the EC2 key.
+const (
+	envKeyID  = "GPUTIDE_AWS_ACCESS_KEY_ID"
+	envSecret = "GPUTIDE_AWS_SECRET_ACCESS_KEY"
+	envToken  = "GPUTIDE_AWS_SESSION_TOKEN"
+)
+
+const (
+	commercialHost = "pricing.us-east-1.amazonaws.com"
+	chinaHost      = "pricing.cn-north-1.amazonaws.com.cn"
+	pageHost       = "b0.p.awsstatic.com"
+	advisorHost    = "spot-bid-advisor.s3.amazonaws.com"
+
+	docBulk = "https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-the-aws-price-list-bulk-api.html"
+)
+
+// maxList caps one price list: us-east-1 has 480 MB in JSON (2026-09), the list
+// of all regions several GB.
+const maxList = 16 << 30
+
+// Config says whose key is used and what is read. The zero value reads
+// everything that needs no key.
+type Config struct {
+	AccessKeyID     string
+	SecretAccessKey string
+	SessionToken    string // of temporary keys; may be empty
+
+	// Regions limits the crawl to these region codes; empty is every region.
+	Regions []string
+
+	// Logger takes what the AWS SDK has to say; nil discards it.
+	Logger *slog.Logger
+}
+
+// Provider crawls AWS.
+type Provider struct {
+	http *fetch.Client
+	cfg  Config
+}
+
+var (
+	_ gputide.Provider    = (*Provider)(nil)
+	_ gputide.SpecCrawler = (*Provider)(nil)
+)
+
+// New returns the provider on f.
+func New(f *fetch.Fetcher, cfg Config) *Provider {
+	p := &Provider{http: f.Client(info()), cfg: cfg}
+	for _, secret := range []string{cfg.SecretAccessKey, cfg.SessionToken} {
+		if secret != "" {
+			p.http.AddSecret(secret)
+		}
+	}
+	return p
+}
+
+// Info returns the static facts.
+func (*Provider) Info() gputide.Info { return info() }
+
+func info() gputide.Info {
+	return gputide.Info{
+		Name:       "aws",
+		Title:      "Amazon Web Services EC2",
+		Home:       "https://aws.amazon.com/ec2/pricing/on-demand/",
+		Sources:    append(typeSources(), priceSources()...),
+		Markets:    []gputide.Market{gputide.OnDemand, gputide.Commitment},
+		Currencies: []gputide.Currency{"USD", "CNY"},
+		Partitions: []string{partitionCommercial, partitionChina, partitionGov},
+		Cadence:    24 * time.Hour,
+		Deadline:   3 * time.Hour,
+		// Static files behind a CDN; the hosts state no limit.
+		RequestsPerSecond: 4,
+		Evidence:          gputide.EvidenceRecorded,
+		Note:              "No savings plans, spot prices, capacity blocks or dedicated hosts.",
+	}
+}
+
+func typeSources() []gputide.Source {
+	return []gputide.Source{{
+		ID: sourceTypes, Title: "EC2 DescribeInstanceTypes", URL: "https://ec2.*.amazonaws.com/",
+		Doc:   "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html",
+		Hosts: ec2Hosts(), Auth: gputide.AuthKey, Env: []string{envKeyID, envSecret, envToken},
+		Gives:    "instance types with their accelerators, memory and network as EC2 reports them",
+		MaxBytes: 32 << 20,
+	}}
+}
+
+// priceSources lists the sources of prices in their order of authority, between
+// the indexes that lead to them and what supplements them. CSV stands before
+// JSON because it reads faster (BenchmarkReadCSV, BenchmarkReadJSON) from a
+// smaller body.
+func priceSources() []gputide.Source {
+	bulk := []string{commercialHost, chinaHost}
+	index := func(id, title, url string) gputide.Source {
+		return gputide.Source{ID: id, Title: title, URL: url, Doc: docBulk, Hosts: bulk, Auth: gputide.AuthNone, MaxBytes: 16 << 20}
+	}
+	list := func(id, title, form string) gputide.Source {
+		return gputide.Source{
+			ID: id, Title: title, URL: "https://" + commercialHost + "/offers/v1.0/aws/AmazonEC2/*/*/index." + form, Doc: docBulk,
+			Hosts: bulk, Auth: gputide.AuthNone, Prices: true, MaxBytes: maxList, Timeout: 30 * time.Minute,
+		}
+	}
+	return []gputide.Source{
+		index(sourceOffers, "Index of price lists", "https://"+commercialHost+commercialIndex),
+		index(sourceOffersChina, "Index of price lists, China", "https://"+chinaHost+chinaIndex),
+		index(sourceRegions, "Index of regions", "https://"+commercialHost+"/offers/v1.0/aws/AmazonEC2/current/region_index.json"),
+		index(sourceVersions, "Index of versions, where there is none of regions", "https://"+commercialHost+"/offers/v1.0/aws/AmazonEC2/index.json"),
+		list(sourceCSV, "Price list of a region, CSV", "csv"),
+		list(sourceJSON, "Price list of a region, JSON", "json"),
+		{
+			ID: sourcePage, Title: "Feed of the on-demand price page, Linux only",
+			URL: "https://" + pageHost + pagePath + "*/Linux/index.json", Doc: "https://aws.amazon.com/ec2/pricing/on-demand/",
+			Hosts: []string{pageHost}, Auth: gputide.AuthNone, Prices: true, MaxBytes: 16 << 20,
+		},
+		{ID: sourceFamilies, Title: "Accelerators of instance types", Doc: "https://aws.amazon.com/ec2/instance-types/", Auth: gputide.AuthNone},
+		{
+			ID: sourceAdvisor, Title: "Spot interruption bands and savings", URL: advisorURL,
+			Doc: "https://aws.amazon.com/ec2/spot/instance-advisor/", Hosts: []string{advisorHost}, Auth: gputide.AuthNone, MaxBytes: 16 << 20,
+		},
+	}
+}

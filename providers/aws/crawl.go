@@ -1,0 +1,184 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gputide/gputide"
+)
+
+// atOnce is how many regions are read at a time: enough to keep one core busy,
+// few enough to stay small.
+const atOnce = 4
+
+// Partitions of AWS. GovCloud is listed with the commercial regions.
+const (
+	partitionCommercial = "aws"
+	partitionChina      = "aws-cn"
+	partitionGov        = "aws-us-gov"
+
+	commercialIndex = "/offers/v1.0/aws/index.json"
+	chinaIndex      = "/offers/v1.0/cn/index.json"
+)
+
+// book is a separately published set of price lists.
+type book struct {
+	partition string // of most of its regions
+	host      string
+	index     string
+	source    string // of the offer index
+	currency  gputide.Currency
+	holds     func(region string) bool
+}
+
+func books() []book {
+	return []book{
+		{
+			partition: partitionCommercial, host: commercialHost, index: commercialIndex, source: sourceOffers, currency: "USD",
+			holds: func(r string) bool { return !strings.HasPrefix(r, "cn-") && !strings.HasPrefix(r, "aws-") },
+		},
+		{
+			partition: partitionChina, host: chinaHost, index: chinaIndex, source: sourceOffersChina, currency: "CNY",
+			holds: func(r string) bool { return strings.HasPrefix(r, "cn-") },
+		},
+	}
+}
+
+// partitionOf returns the partition of a region code.
+func partitionOf(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return partitionChina
+	case strings.HasPrefix(region, "us-gov-"):
+		return partitionGov
+	}
+	return partitionCommercial
+}
+
+// listMarkets are the markets a bulk list feeds.
+func listMarkets() []gputide.Market { return []gputide.Market{gputide.OnDemand, gputide.Commitment} }
+
+// run is one crawl.
+type run struct {
+	*Provider
+	b        *gputide.Batch
+	families families
+
+	mu     sync.Mutex
+	done   int
+	failed []error
+}
+
+// Crawl reads the lists of every region, each from the first of its sources
+// that answers, and the spot advisor. What fails of one region touches no other.
+func (p *Provider) Crawl(ctx context.Context, b *gputide.Batch) error {
+	table, err := loadFamilies()
+	if err != nil {
+		return err
+	}
+	r := &run{Provider: p, b: b, families: table}
+	for _, k := range books() {
+		r.book(ctx, k)
+	}
+	r.advisor(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return r.outcome()
+}
+
+// outcome returns what failed, all or in part.
+func (r *run) outcome() error {
+	switch {
+	case len(r.failed) == 0:
+		return nil
+	case r.done == 0:
+		return errors.Join(r.failed...)
+	}
+	return &gputide.PartialError{Done: r.done, Failed: r.failed}
+}
+
+// wants reports whether a region of a book is to be read.
+func (r *run) wants(k book, region string) bool {
+	return k.holds(region) && (len(r.cfg.Regions) == 0 || slices.Contains(r.cfg.Regions, region))
+}
+
+// book reads all lists of one book.
+func (r *run) book(ctx context.Context, k book) {
+	if len(r.cfg.Regions) > 0 && !slices.ContainsFunc(r.cfg.Regions, k.holds) {
+		return
+	}
+	regions, err := r.indexes(ctx, k)
+	switch {
+	case errors.Is(err, gputide.ErrNotInFixture):
+		return
+	case err != nil:
+		r.fail(k.source, err, gputide.Scope{Partition: k.partition, Market: gputide.OnDemand}, gputide.Scope{Partition: k.partition, Market: gputide.Commitment})
+		return
+	}
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	for _, l := range regions {
+		g.Go(func() error {
+			if ctx.Err() == nil {
+				r.region(ctx, k, l)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // no member returns an error: each reports its own scopes
+}
+
+// region reads one region from the first of its sources that answers.
+func (r *run) region(ctx context.Context, k book, l listing) {
+	var errs []error
+	for _, s := range []struct {
+		id   string
+		read func(context.Context, book, listing) error
+	}{{sourceCSV, r.csv}, {sourceJSON, r.json}, {sourcePage, r.page}} {
+		err := s.read(ctx, k, l)
+		switch {
+		case err == nil:
+			r.count(nil)
+			return
+		case errors.Is(err, gputide.ErrNotInFixture):
+			r.b.Source(s.id, gputide.SourceSkipped, err)
+			continue
+		case errors.Is(err, errNoFeed):
+			continue
+		}
+		errs = append(errs, err)
+		for _, m := range listMarkets() {
+			if m == gputide.OnDemand || s.id != sourcePage {
+				r.b.Fail(s.id, l.scope(k, m), err)
+			}
+		}
+	}
+	if len(errs) > 0 {
+		r.count(errors.Join(errs...))
+	}
+}
+
+// count notes the outcome of a region.
+func (r *run) count(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.failed = append(r.failed, err)
+		return
+	}
+	r.done++
+}
+
+// fail reports scopes that could not be read at all.
+func (r *run) fail(source string, err error, scopes ...gputide.Scope) {
+	for _, s := range scopes {
+		r.b.Fail(source, s, err)
+	}
+	r.count(err)
+}
