@@ -88,6 +88,26 @@ func row(changes ...string) cells {
 // terms and an on-demand row each, one in a hundred rows on-demand Linux. When
 // mixed is set, no two rows of a product stand together.
 func generated(size int, mixed bool) []byte {
+	rows := generatedRows()
+	if mixed {
+		spread := make([]cells, 0, len(rows))
+		for i := range 21 {
+			for j := i; j < len(rows); j += 21 {
+				spread = append(spread, rows[j])
+			}
+		}
+		rows = spread
+	}
+	text := []byte(csvText(rows...))
+	head := bytes.Index(text, []byte(header2025)) + len(header2025) + 1
+	out := bytes.Clone(text)
+	for len(out) < size {
+		out = append(out, text[head:]...)
+	}
+	return out
+}
+
+func generatedRows() []cells {
 	var rows []cells
 	for i := range 200 {
 		id := fmt.Sprintf("SKU%013d", i)
@@ -111,22 +131,7 @@ func generated(size int, mixed bool) []byte {
 			}
 		}
 	}
-	if mixed {
-		spread := make([]cells, 0, len(rows))
-		for i := range 21 {
-			for j := i; j < len(rows); j += 21 {
-				spread = append(spread, rows[j])
-			}
-		}
-		rows = spread
-	}
-	text := []byte(csvText(rows...))
-	head := bytes.Index(text, []byte(header2025)) + len(header2025) + 1
-	out := bytes.Clone(text)
-	for len(out) < size {
-		out = append(out, text[head:]...)
-	}
-	return out
+	return rows
 }
 
 var benchOptions = Options{Source: "bulk-csv", Partition: "aws", Currency: "USD", Region: "us-east-1"}

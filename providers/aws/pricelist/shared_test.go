@@ -25,13 +25,12 @@ func payload(t testing.TB, name string) string {
 
 // result is everything a reading handed on.
 type result struct {
-	offers  map[string]string // short key → "amount/upfront"
-	skips   map[string]string // SKU → reason
-	known   map[string]string // SKU → canonical key of a skipped row
-	rows    []Row
-	report  *Report
-	err     error
-	partial int
+	offers map[string]string // short key → "amount/upfront"
+	skips  map[string]string // SKU → reason
+	known  map[string]string // SKU → canonical key of a skipped row
+	rows   []Row
+	report *Report
+	err    error
 }
 
 func collect(read func(func(*Row)) (*Report, error)) result {
