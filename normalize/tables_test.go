@@ -30,6 +30,7 @@ func TestTablesAreCompiled(t *testing.T) {
 		{"accelerators.json", func() any {
 			return catalogueTable{Cards: decodeYAML[[]cardRow](t, "accelerators.yaml"), Masked: decodeYAML[[]maskedRow](t, "masked.yaml")}
 		}},
+		{"regions.json", func() any { return decodeYAML[regionTable](t, "regions.yaml") }},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			want, err := json.Marshal(tc.encode())
