@@ -70,6 +70,7 @@ func (s *sink) assemble(base *gputide.Baseline, o outcome) (*gputide.Run, []*sco
 	a.run.Report.Notes = s.notes
 	a.resolveScopes()
 	a.placeRefused()
+	a.blindScopes()
 	rows := a.settle(a.place())
 	a.holdKeys(rows)
 	a.judgeScopes(rows)
@@ -132,7 +133,6 @@ func (a *assembly) resolveScopes() {
 			c.scope.read += c.read
 		}
 	}
-	a.blindScopes()
 }
 
 // missScopes adds the known scopes a failed crawl did not report. Those whose
@@ -162,19 +162,20 @@ func (a *assembly) notAsked(b *gputide.ScopeBaseline) bool {
 	return len(b.Sources) > 0 && !asked
 }
 
-// blindScopes keeps scopes with a row of unknown key from withdrawing anything.
+// blindScopes keeps scopes with a row of unknown key from withdrawing anything:
+// what is missing may be that row.
 func (a *assembly) blindScopes() {
 	for _, st := range a.states {
-		var rows int64
+		rows := st.vague
 		for k, n := range a.blind {
 			if st.feeds(k.source) && k.scope.Signal == st.run.Scope.Signal && overlap(k.scope, st.run.Scope) {
 				rows += n
+				st.read += n
 			}
 		}
 		if rows == 0 {
 			continue
 		}
-		st.read += rows
 		st.run.NoWithdraw = true
 		a.note("%s: nothing withdrawn: %d rows of %s do not say what they are", st.run.Scope, rows, st.run.Source)
 	}
@@ -290,6 +291,10 @@ func (a *assembly) refuseIn(st *scopeState, id gputide.OfferID, guarded bool, ro
 	a.review = append(a.review, review{row: row, id: id, state: st})
 	if guarded {
 		st.guarded++
+	}
+	if guarded && namesNothing(row.Reason) {
+		st.vague++
+		return
 	}
 	held := gputide.HeldKey{Key: row.Key, Part: row.Part, Source: row.Source, Reason: row.Reason}
 	known, ok := a.held[id]

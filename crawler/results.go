@@ -165,7 +165,6 @@ func (a *assembly) takeSpecs(rows []*keptRow) {
 		if merged == nil || (used[t] == nil && !a.all && !t.baseOK) {
 			continue
 		}
-		merged.Provider = a.info.Name
 		a.run.Specs = append(a.run.Specs, *merged)
 	}
 	slices.SortFunc(a.run.Specs, func(x, y gputide.Spec) int {

@@ -56,6 +56,7 @@ type scopeState struct {
 	fresh      int   // offers never seen before
 	held       int   // keys that are listed and keep their last price
 	guarded    int   // rows a guard refused
+	vague      int64 // rows that do not say which offer they are
 	unplaced   bool  // its source left rows out without saying where
 
 	list hash.Hash // of what it lists

@@ -90,7 +90,7 @@ func (a *assembly) placeSignals() []placedSignal {
 // besidePrices reports whether a signal outside any signal scope stands: its
 // source feeds a price scope it may belong to, or reported none.
 func (a *assembly) besidePrices(k *cellKey) bool {
-	where := gputide.Scope{Partition: k.partition, Seller: k.seller, Region: k.region, Market: k.market, Part: k.part}
+	where := k.where()
 	reported := false
 	for _, st := range a.states {
 		if st.run.Scope.Signal != "" || !overlap(st.run.Scope, where) {

@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/gputide/gputide"
@@ -24,6 +23,9 @@ const (
 
 // progressRows is the number of rows between two calls of Options.Progress.
 const progressRows = 1 << 12
+
+// maxRefusedRows bounds the refused rows held in memory.
+const maxRefusedRows = 1 << 18
 
 // normalizer is what the sink needs of normalize.Normalizer.
 type normalizer interface {
@@ -60,21 +62,6 @@ type sink struct {
 	scopeErrs map[reportedErr]error
 	notes     []string
 	known     map[gputide.OfferID]gputide.SeriesBaseline // set when the specs could not be read
-}
-
-// cellKey is everything scopes can tell rows apart by, and their source.
-type cellKey struct {
-	source, partition, seller, region string
-	market                            gputide.Market
-	part                              string
-}
-
-// cell counts the rows that no scope can tell apart.
-type cell struct {
-	key   cellKey
-	tally *tally
-	read  int64
-	scope *scopeState // resolved when the run is assembled
 }
 
 // keptRow is a normalised row.
@@ -152,7 +139,10 @@ func (s *sink) isKnown(k *gputide.Key) bool {
 	if len(s.known) == 0 {
 		return false
 	}
-	_, ok := s.known[k.ID()]
+	key, ok := s.cleanKey(k)
+	if ok {
+		_, ok = s.known[key.ID()]
+	}
 	return ok
 }
 
@@ -160,7 +150,7 @@ func (s *sink) keep(raw gputide.RawOffer, c *cell, t *instanceType) {
 	own, spec := t.resolve(raw.Spec, raw.Source)
 	offer, err := s.offer(&raw, spec)
 	if err != nil {
-		s.refuse(&raw, c, err)
+		s.refuse(&offer, c, err)
 		return
 	}
 	s.texts.offer(&offer)
@@ -172,21 +162,42 @@ func (s *sink) keep(raw gputide.RawOffer, c *cell, t *instanceType) {
 	s.kept = append(s.kept, row)
 }
 
-// offer normalises one row. A panic over it is a refusal: rows arrive on the
-// adapter's goroutines, where nobody else would catch it.
+// offer normalises one row; with an error, too, the offer has the row's key. A
+// panic over it is a refusal: rows arrive on the adapter's goroutines, where
+// nobody else would catch it.
 func (s *sink) offer(raw *gputide.RawOffer, spec *gputide.Spec) (o gputide.Offer, err error) {
-	if !s.sells(raw.Key.Currency) {
-		return o, &normalize.Refusal{
-			Reason: normalize.ReasonWrongCurrency,
-			Detail: string(raw.Key.Currency),
-			Err:    gputide.ErrInvalid,
-		}
-	}
 	err = protect(func() (err error) {
 		o, err = s.norm.Offer(raw, spec)
 		return err
 	})
+	if _, ok := errors.AsType[*PanicError](err); ok {
+		o = gputide.Offer{Key: raw.Key, Part: raw.Part, Source: raw.Source, Published: raw.Price}
+	}
+	if err == nil && !s.sells(o.Key.Currency) {
+		err = &normalize.Refusal{
+			Reason: normalize.ReasonWrongCurrency, Detail: string(o.Key.Currency), Err: gputide.ErrInvalid,
+		}
+	}
 	return o, err
+}
+
+// cleanKey returns k as normalize writes it. ok is false for a key that names no
+// series.
+func (s *sink) cleanKey(k *gputide.Key) (key gputide.Key, ok bool) {
+	o, err := s.offer(&gputide.RawOffer{Key: *k}, nil)
+	r, refused := errors.AsType[*normalize.Refusal](err)
+	return o.Key, refused && !namesNothing(string(r.Reason))
+}
+
+// namesNothing reports whether a row refused for the reason leaves open which
+// offer it was.
+func namesNothing(reason string) bool {
+	switch normalize.Reason(reason) {
+	case normalize.ReasonBadKey, normalize.ReasonBadText, normalize.ReasonWrongCurrency:
+		return true
+	default:
+		return false
+	}
 }
 
 // sells reports whether the provider says it publishes prices in c.
@@ -202,10 +213,10 @@ func (s *sink) sells(c gputide.Currency) bool {
 	return false
 }
 
-func (s *sink) refuse(raw *gputide.RawOffer, c *cell, err error) {
+func (s *sink) refuse(o *gputide.Offer, c *cell, err error) {
 	row := gputide.Quarantined{
-		Key: raw.Key, Part: raw.Part, Source: raw.Source,
-		Reason: reasonPanic, Detail: err.Error(), Published: raw.Price,
+		Key: o.Key, Part: o.Part, Source: c.key.source,
+		Reason: reasonPanic, Detail: err.Error(), Published: o.Published,
 	}
 	if r, ok := errors.AsType[*normalize.Refusal](err); ok {
 		row.Reason, row.Detail = string(r.Reason), r.Detail
@@ -213,9 +224,21 @@ func (s *sink) refuse(raw *gputide.RawOffer, c *cell, err error) {
 	s.quarantine(row, c, true)
 }
 
+// quarantine keeps a refused row until the run is assembled; beyond the bound, its
+// count.
 func (s *sink) quarantine(row gputide.Quarantined, c *cell, guarded bool) {
+	if len(s.refused) >= maxRefusedRows {
+		s.skipBlind(c.tally, c.key.where(), row.Reason)
+		return
+	}
 	s.texts.quarantined(&row)
 	s.refused = append(s.refused, refusedRow{row: row, id: row.Key.ID(), cell: c, guarded: guarded})
+}
+
+// skipBlind counts a row that cannot be told from others of its scope.
+func (s *sink) skipBlind(t *tally, where gputide.Scope, reason string) {
+	t.skip(reason, 1)
+	s.blind[blindKey{t.source, where}]++
 }
 
 // Spec adds what a source says of an instance type.
@@ -261,17 +284,17 @@ func (s *sink) Skip(row gputide.Skipped) {
 	if row.Key == nil {
 		t := s.tally(row.Source)
 		t.read++
-		t.skip(row.Reason, 1)
-		s.blind[blindKey{t.source, row.Scope}]++
+		s.skipBlind(t, row.Scope, row.Reason)
 		return
 	}
 	c := s.count(row.Source, row.Key, row.Part)
-	if t, ok := s.types[typeKey{row.Key.Partition, row.Key.InstanceType}]; ok && !s.all && !t.any {
-		c.tally.notAccelerated++
+	key, ok := s.cleanKey(row.Key)
+	if !ok {
+		s.skipBlind(c.tally, c.key.where(), row.Reason)
 		return
 	}
 	s.quarantine(gputide.Quarantined{
-		Key: *row.Key, Part: row.Part, Source: row.Source, Reason: row.Reason, Detail: row.Detail,
+		Key: key, Part: row.Part, Source: row.Source, Reason: row.Reason, Detail: row.Detail,
 	}, c, false)
 }
 
@@ -348,62 +371,4 @@ func (s *sink) body(b gputide.Body) {
 	t := s.tally(b.Source)
 	t.bytes += b.Size
 	s.tell(t)
-}
-
-// count counts a row of a known key and returns its cell.
-func (s *sink) count(source string, k *gputide.Key, part string) *cell {
-	key := cellKey{source, k.Partition, k.Seller, k.Region, k.Market, part}
-	c := s.lastCell
-	if c == nil || c.key != key {
-		c = s.cell(key)
-		s.lastCell = c
-	}
-	c.read++
-	c.tally.read++
-	if s.rows++; s.rows%progressRows == 0 {
-		s.tell(c.tally)
-	}
-	return c
-}
-
-func (s *sink) cell(key cellKey) *cell {
-	if c, ok := s.cells[key]; ok {
-		return c
-	}
-	key = cellKey{
-		s.texts.of(key.source), s.texts.of(key.partition), s.texts.of(key.seller), s.texts.of(key.region),
-		gputide.Market(s.texts.of(string(key.market))), s.texts.of(key.part),
-	}
-	c := &cell{key: key, tally: s.tally(key.source)}
-	s.cells[key] = c
-	return c
-}
-
-func (s *sink) instanceType(partition, name string) *instanceType {
-	if t := s.lastType; t != nil && t.key.name == name && t.key.partition == partition {
-		return t
-	}
-	key := typeKey{partition, name}
-	t, ok := s.types[key]
-	if !ok {
-		key = typeKey{s.texts.of(partition), s.texts.of(name)}
-		t = &instanceType{key: key, norm: s.norm, rank: s.rank}
-		s.types[key] = t
-	}
-	s.lastType = t
-	return t
-}
-
-func (s *sink) tally(source string) *tally {
-	t, ok := s.tallies[source]
-	if !ok {
-		source = strings.Clone(source)
-		t = &tally{source: source}
-		s.tallies[source] = t
-	}
-	return t
-}
-
-func (s *sink) tell(t *tally) {
-	s.progress(Progress{Provider: s.info.Name, Source: t.source, Rows: t.read, Bytes: t.bytes})
 }

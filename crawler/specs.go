@@ -45,9 +45,10 @@ type statement struct {
 // from rows stand in base; a row is judged by base and its own spec, never by
 // the spec of another row, so that the order of rows does not matter.
 type instanceType struct {
-	key  typeKey
-	norm normalizer
-	rank ranks
+	provider string
+	key      typeKey
+	norm     normalizer
+	rank     ranks
 
 	base   []statement
 	baseOK bool // base alone describes an accelerator
@@ -132,7 +133,7 @@ func (t *instanceType) look(own *gputide.Spec, source string) {
 // for a spec with a number that is none.
 func (t *instanceType) state(spec *gputide.Spec, source string) (st statement, ok bool) {
 	s := *spec
-	s.Partition, s.InstanceType = t.key.partition, t.key.name
+	s.Provider, s.Partition, s.InstanceType = t.provider, t.key.partition, t.key.name
 	if s.Source == "" {
 		s.Source = source
 	}
