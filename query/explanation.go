@@ -72,7 +72,7 @@ type EvidenceRow struct {
 type BodyRow struct {
 	URL       Text  `json:"url"`
 	Status    int   `json:"status"`
-	Hash      Text  `json:"hash"` // SHA-256, hex; null when it was not archived
+	Hash      Text  `json:"sha256"` // SHA-256, hex; null when it was not archived
 	Size      int64 `json:"size"`
 	FetchedAt Stamp `json:"fetched_at"`
 }

@@ -46,6 +46,9 @@ func (c *cross) share(n gputide.Nano, by gputide.Count) *Money {
 	if c == nil || !by.Known() {
 		return nil
 	}
+	if by.Num == 1 && by.Den == 1 {
+		return c.apply(n)
+	}
 	return c.round(new(big.Rat).Mul(n.Rat(), big.NewRat(int64(by.Den), int64(by.Num))))
 }
 

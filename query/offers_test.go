@@ -174,7 +174,8 @@ func TestSpotFlags(t *testing.T) {
 		"bid floor against min": {
 			[]gputide.Key{with(base, gputide.FieldStat, "min")},
 			with(zoned, gputide.FieldStat, "bid_floor"), "55",
-			[]gputide.Flag{gputide.FlagSpotEqualsOnDemand}, "",
+			[]gputide.Flag{gputide.FlagSpotEqualsOnDemand},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

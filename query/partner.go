@@ -44,6 +44,7 @@ func newReferences(quotes []gputide.Quote) references {
 			continue
 		}
 		k := shared(&q.Key)
+		k.Zone = q.Key.Zone
 		out[k] = append(out[k], q)
 	}
 	return out
@@ -55,22 +56,22 @@ func inForce(s gputide.State) bool {
 	return s != gputide.StateUnknown && s != gputide.StateWithdrawn
 }
 
-// of returns the on-demand offer that k is compared with, or why there is none.
+// of returns the on-demand offer that k is compared with, of the same zone or of
+// none, or why there is none.
 func (r references) of(k *gputide.Key) (*gputide.Quote, string) {
-	var found *gputide.Quote
-	for _, q := range r[shared(k)] {
-		if q.Key.Zone != "" && q.Key.Zone != k.Zone {
-			continue
-		}
-		if found != nil {
-			return nil, AmbiguousReference
-		}
-		found = q
+	want := shared(k)
+	found := r[want]
+	if k.Zone != "" {
+		want.Zone = k.Zone
+		found = slices.Concat(found, r[want])
 	}
-	if found == nil {
+	switch len(found) {
+	case 0:
 		return nil, NoReference
+	case 1:
+		return found[0], ""
 	}
-	return found, ""
+	return nil, AmbiguousReference
 }
 
 // flagSpot marks spot offers that are not below their on-demand reference.

@@ -36,8 +36,8 @@ func suggest(value string, known []string) string {
 	return ""
 }
 
-// nearest returns the known values close to value, closest first: within a
-// third of its length in edits, or one holding the other.
+// nearest returns the known values close to value, closest first: within two
+// edits or a third of its length, or one holding the other.
 func nearest(value string, known []string) []string {
 	type near struct {
 		value string
@@ -47,7 +47,10 @@ func nearest(value string, known []string) []string {
 	if want == "" {
 		return nil
 	}
-	limit := max(1, len([]rune(want))/3)
+	limit := max(2, len([]rune(want))/3)
+	if len(want) < 3 {
+		limit = 1
+	}
 	var found []near
 	for _, k := range known {
 		have := strings.ToLower(k)

@@ -17,6 +17,8 @@ type specIndex struct {
 	views *specViews
 }
 
+// of returns the spec of a key. A key that does not say its partition, as of a
+// signal, has the spec of the first partition that sells the type.
 func (x *specIndex) of(k *gputide.Key) *specView { return x.views.of(k, x.specs[keySpec(k)]) }
 
 // specsFor reads the specs of the selected instance types; nil when they are
@@ -31,7 +33,12 @@ func (e *Engine) specsFor(ctx context.Context, r *scene, needed bool) (*specInde
 	}
 	x := &specIndex{specs: make(map[specKey]*gputide.Spec, len(specs)), views: newSpecViews(e.Catalogue)}
 	for i := range specs {
-		x.specs[specKey{specs[i].Provider, specs[i].Partition, specs[i].InstanceType}] = &specs[i]
+		s := &specs[i]
+		x.specs[specKey{s.Provider, s.Partition, s.InstanceType}] = s
+		anywhere := specKey{provider: s.Provider, instanceType: s.InstanceType}
+		if first, ok := x.specs[anywhere]; !ok || s.Partition < first.Partition {
+			x.specs[anywhere] = s
+		}
 	}
 	return x, nil
 }
