@@ -92,13 +92,17 @@ func (r *Regions) Lookup(provider, partition, region string) (gputide.Place, boo
 	return gputide.Place{}, false
 }
 
-// byCountry reads codes built from ISO country codes: US, CA-MTL-1, EU-RO-1.
+// byCountry reads codes built from ISO country codes, alone, first, or behind a
+// part of the world: US, CA-MTL-1, EU-RO-1. States and provinces come second
+// too, and some are spelled like countries: US-IL-1 is not Israel.
 func (r *Regions) byCountry(region string) (gputide.Place, bool) {
-	parts := strings.SplitN(strings.ToLower(region), "-", 3)
-	for _, part := range parts[:min(2, len(parts))] {
-		if _, ok := r.table.Countries[part]; ok {
-			return r.place(part)
-		}
+	first, rest, _ := strings.Cut(strings.ToLower(region), "-")
+	second, _, _ := strings.Cut(rest, "-")
+	if _, ok := r.table.Countries[second]; ok && first != "us" && first != "ca" {
+		return r.place(second)
+	}
+	if _, ok := r.table.Countries[first]; ok {
+		return r.place(first)
 	}
 	return gputide.Place{}, false
 }
