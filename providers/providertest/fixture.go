@@ -93,13 +93,6 @@ func (f *fixture) clone() *fixture {
 	return &c
 }
 
-// without returns f without the exchanges of the given sources.
-func (f *fixture) without(sources []string) *fixture {
-	c := f.clone()
-	c.Exchanges = slices.DeleteFunc(c.Exchanges, func(e exchange) bool { return slices.Contains(sources, e.Source) })
-	return c
-}
-
 // answer returns f with exchange i answering something else. A body of nil keeps
 // the body.
 func (f *fixture) answer(i, status int, headers map[string]string, body []byte) *fixture {

@@ -36,8 +36,13 @@ func (s *suite) checkFixture(*testing.T) []error {
 	if f.CapturedAt.IsZero() || f.Note == "" {
 		errs = append(errs, errors.New("manifest lacks captured_at or note"))
 	}
-	if !slices.Contains([]string{"recorded", "documented", "composed"}, f.Kind) {
+	grades := []gputide.Evidence{gputide.EvidenceComposed, gputide.EvidenceDocumented, gputide.EvidenceRecorded}
+	kind := slices.Index(grades, gputide.Evidence(f.Kind))
+	if kind < 0 {
 		errs = append(errs, fmt.Errorf("manifest kind %q", f.Kind))
+	}
+	if slices.Index(grades, s.info.Evidence) > kind {
+		errs = append(errs, fmt.Errorf("evidence %s is claimed of a %s fixture", s.info.Evidence, f.Kind))
 	}
 	files, err := os.ReadDir(s.dir)
 	if err != nil {

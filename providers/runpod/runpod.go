@@ -13,12 +13,15 @@
 // for it answers null even where there is some). The REST API v2 is known from
 // its documentation only and not used.
 //
-// Verified: 2026-08-22, against a recording of the fields named in query.
+// Verified: not yet live with this query. Its fields, but for the maxima per
+// cloud and the stock of 2 and 4 cards, are those of an answer recorded in
+// August 2026, which the facts test reads.
 package runpod
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -68,7 +71,7 @@ func info() gputide.Info {
 		Markets:    []gputide.Market{gputide.OnDemand, gputide.Spot},
 		Currencies: []gputide.Currency{"USD"},
 		Cadence:    time.Hour,
-		Evidence:   gputide.EvidenceRecorded,
+		Evidence:   gputide.EvidenceComposed,
 		Note: "No savings plans, serverless, clusters or CPU pods. Stock is that of the secure cloud; " +
 			"that of the community cloud is not published.",
 	}
@@ -118,6 +121,9 @@ func (p *Provider) read(ctx context.Context) (url string, data *replyData, err e
 		Header: http.Header{"Content-Type": {"application/json"}},
 		Body:   body,
 	}, &r)
+	if fe, ok := errors.AsType[*gputide.FetchError](err); ok && fe.Status == http.StatusBadRequest {
+		return "", nil, &gputide.DriftError{Source: source, Path: "query", Want: "it taken", Got: "it refused", Err: err}
+	}
 	if err != nil {
 		return "", nil, err
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/gputide/gputide/providers/runpod"
 )
 
-func field(path string) providertest.Field { return providertest.Field{Source: "gpu-types", Path: path} }
+func field(path string) providertest.Field {
+	return providertest.Field{Source: "gpu-types", Path: path}
+}
 
 func TestConformance(t *testing.T) {
 	providertest.Run(t, func(f *fetch.Fetcher) gputide.Provider { return runpod.New(f) }, providertest.Opt{

@@ -1,0 +1,31 @@
+// Package all names the providers of this build. Adding one is one line here.
+package all
+
+import (
+	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/crawler/fetch"
+	"github.com/gputide/gputide/providers/aws"
+	"github.com/gputide/gputide/providers/ecb"
+	"github.com/gputide/gputide/providers/runpod"
+)
+
+// Providers returns every provider on f, sorted by name. secret returns the
+// credential of an environment variable that the provider's Info names, empty
+// when there is none. regions limits providers that have a list per region to
+// these region codes; empty is every region.
+func Providers(f *fetch.Fetcher, secret func(env string) string, regions []string) []gputide.Provider {
+	return []gputide.Provider{
+		aws.New(f, awsConfig(secret, regions)),
+		ecb.New(f),
+		runpod.New(f),
+	}
+}
+
+func awsConfig(secret func(env string) string, regions []string) aws.Config {
+	return aws.Config{
+		AccessKeyID:     secret("GPUTIDE_AWS_ACCESS_KEY_ID"),
+		SecretAccessKey: secret("GPUTIDE_AWS_SECRET_ACCESS_KEY"),
+		SessionToken:    secret("GPUTIDE_AWS_SESSION_TOKEN"),
+		Regions:         regions,
+	}
+}
