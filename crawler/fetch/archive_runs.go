@@ -3,14 +3,11 @@ package fetch
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,6 +55,7 @@ type ArchivedRun struct {
 	FetchedAt time.Time // of its last body
 	Exchanges int
 	Bytes     int64 // of its bodies as they came
+	Damaged   bool  // its index cannot be read to its end: it is not replayed
 
 	path   string
 	hashes []string
@@ -180,7 +178,12 @@ func (a *Archive) Runs(provider string) ([]ArchivedRun, error) {
 	for _, f := range files {
 		r := ArchivedRun{Provider: provider, At: f.at, FetchedAt: f.at, path: f.path}
 		entries, err := readIndex(f.path)
-		if err != nil {
+		switch {
+		case errors.Is(err, gputide.ErrInvalid):
+			r.Damaged = true
+		case errors.Is(err, os.ErrNotExist): // pruned meanwhile
+			continue
+		case err != nil:
 			return nil, err
 		}
 		for _, e := range entries {
@@ -227,7 +230,8 @@ func (a *Archive) runFiles(provider string) ([]runFile, error) {
 }
 
 // readIndex returns the entries of a run. A last line without end is what a
-// killed process left of an entry, and is passed over.
+// killed process left of an entry, and is passed over. With ErrInvalid come the
+// entries before the damage.
 func readIndex(path string) ([]entry, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -247,15 +251,18 @@ func readIndex(path string) ([]entry, error) {
 		if err == io.EOF {
 			return out, nil
 		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = fmt.Errorf("%w: a line is too long", gputide.ErrInvalid)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("archive: index %s: %w", filepath.Base(path), err)
+			return out, fmt.Errorf("archive: index %s: %w", filepath.Base(path), err)
 		}
 		if first {
 			continue
 		}
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil || (e.File != "" && !isHash(e.File)) {
-			return nil, fmt.Errorf("archive: %w: index %s has a damaged line", gputide.ErrInvalid, filepath.Base(path))
+			return out, fmt.Errorf("archive: %w: index %s has a damaged line", gputide.ErrInvalid, filepath.Base(path))
 		}
 		out = append(out, e)
 	}
@@ -314,69 +321,3 @@ func (e *entry) exchange() (*exchange, error) {
 		Headers: maps.Clone(e.Headers), pattern: p, hash: e.File, reduced: e.Reduced, exact: true,
 	}, nil
 }
-
-// latest is what a conditional request needs to know of the newest body of an
-// address.
-type latest struct {
-	Key      string `json:"key"`
-	ETag     string `json:"etag,omitempty"`
-	Modified string `json:"last_modified,omitempty"`
-	Entry    entry  `json:"entry"`
-}
-
-func (a *Archive) latestPath(provider, key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(a.dir, "latest", provider, hex.EncodeToString(sum[:16])+".json")
-}
-
-// remember files the validators of an archived body, or drops those of the body
-// before when it has none.
-func (a *Archive) remember(provider, key string, h http.Header, e *entry) error {
-	if !isSlug(provider) {
-		return fmt.Errorf("%w: provider %q is no slug", gputide.ErrInvalid, provider)
-	}
-	l := latest{Key: key, ETag: h.Get("ETag"), Modified: h.Get("Last-Modified"), Entry: *e}
-	if l.ETag == "" && l.Modified == "" {
-		a.forget(provider, key)
-		return nil
-	}
-	data, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	path := a.latestPath(provider, key)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Join(a.dir, "tmp"), "latest-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
-}
-
-// recall returns the validators of an address; nil when there are none whose
-// body is still there.
-func (a *Archive) recall(provider, key string) *validators {
-	if !isSlug(provider) {
-		return nil
-	}
-	data, err := os.ReadFile(a.latestPath(provider, key))
-	if err != nil {
-		return nil
-	}
-	var l latest
-	if json.Unmarshal(data, &l) != nil || l.Key != key || !a.Has(l.Entry.File) {
-		return nil
-	}
-	return &validators{etag: l.ETag, modified: l.Modified, entry: &l.Entry}
-}
-
-func (a *Archive) forget(provider, key string) { _ = os.Remove(a.latestPath(provider, key)) }

@@ -90,7 +90,7 @@ func (b *body) open(resp *http.Response, data []byte) error {
 		return b.fail(gputide.ErrTooLarge, fmt.Errorf("%d bytes announced, %d allowed", b.want, b.limit))
 	}
 	b.raw = &countingReader{r: resp.Body}
-	if b.want == 0 || resp.StatusCode == http.StatusNoContent {
+	if b.want == 0 || resp.StatusCode == http.StatusNoContent || b.hop.req.Method == http.MethodHead {
 		b.decoded = b.raw
 		return nil
 	}
@@ -235,3 +235,5 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+func (b *body) redactor() *Redactor { return b.hop.t.c.f.redact }

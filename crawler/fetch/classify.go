@@ -3,8 +3,10 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,7 +18,6 @@ var (
 	errSource      = errors.New("the provider declares no such source")
 	errRequestBody = errors.New("the request body is too large")
 	errTimeout     = errors.New("timed out")
-	errFinal       = errors.New("not retried")
 )
 
 // StatusKind returns the sentinel that an HTTP status of 300 and above stands
@@ -90,10 +91,22 @@ func isAddressRefusal(err error) bool {
 	return errors.Is(err, errMetadata) || errors.Is(err, errNotPublic) || errors.Is(err, errLoopback)
 }
 
-// final reports whether an error stays the same however often it is tried.
-func final(err error) bool {
-	_, fetched := errors.AsType[*gputide.FetchError](err)
-	return fetched || errors.Is(err, errFinal)
+// finalError is a failure that another attempt cannot mend.
+type finalError struct{ err error }
+
+func (e *finalError) Error() string { return e.err.Error() }
+func (e *finalError) Unwrap() error { return e.err }
+
+// isFinal reports whether an error stays the same however often it is tried.
+func isFinal(err error) bool {
+	var (
+		fetched *gputide.FetchError // the fixture has spoken
+		ended   *finalError
+		cert    *tls.CertificateVerificationError
+		name    *net.DNSError
+	)
+	return errors.As(err, &fetched) || errors.As(err, &ended) || errors.As(err, &cert) || isAddressRefusal(err) ||
+		(errors.As(err, &name) && name.IsNotFound)
 }
 
 // waitError is why waiting for the limit of a host ended.

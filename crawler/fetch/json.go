@@ -56,12 +56,17 @@ type Decoder struct {
 	path   []string
 	in     *depthReader
 	dec    *json.Decoder
+	redact func(string) string // of what a body shows in errors
 }
 
 // NewDecoder returns a decoder of the JSON that r yields.
 func NewDecoder(source string, r io.Reader) *Decoder {
 	in := &depthReader{r: bufio.NewReaderSize(r, 64<<10), max: maxDepth}
-	return &Decoder{source: source, base: "$", in: in, dec: json.NewDecoder(in)}
+	d := &Decoder{source: source, base: "$", in: in, dec: json.NewDecoder(in), redact: func(s string) string { return s }}
+	if b, ok := r.(interface{ redactor() *Redactor }); ok {
+		d.redact = b.redactor().Text
+	}
+	return d
 }
 
 // Decode decodes the next value into the value that into points to.
@@ -136,7 +141,7 @@ func (d *Decoder) End() error {
 	case err != nil:
 		return d.drift("the end", err)
 	}
-	return &gputide.DriftError{Source: d.source, Path: d.where(), Want: "the end of the body", Got: clip(fmt.Sprint(tok))}
+	return &gputide.DriftError{Source: d.source, Path: d.where(), Want: "the end of the body", Got: d.clip(fmt.Sprint(tok))}
 }
 
 func (d *Decoder) delim(want json.Delim, name string) error {
@@ -145,7 +150,7 @@ func (d *Decoder) delim(want json.Delim, name string) error {
 		return d.drift(name, err)
 	}
 	if tok != want {
-		return &gputide.DriftError{Source: d.source, Path: d.where(), Want: name, Got: clip(fmt.Sprint(tok))}
+		return &gputide.DriftError{Source: d.source, Path: d.where(), Want: name, Got: d.clip(fmt.Sprint(tok))}
 	}
 	return nil
 }
@@ -174,14 +179,16 @@ func (d *Decoder) drift(want string, err error) error {
 	case d.in.n == 0:
 		de.Want, de.Got, de.Err = "JSON", "an empty body", nil
 	case d.in.html():
-		de.Want, de.Got, de.Err = "JSON", "HTML: "+clip(d.in.head()), nil
+		de.Want, de.Got, de.Err = "JSON", "HTML: "+d.clip(d.in.head()), nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		de.Got, de.Err = "the end of the body", nil
 	case d.dec.InputOffset() == 0 && !d.in.begins():
-		de.Want, de.Got, de.Err = "JSON", clip(d.in.head()), nil
+		de.Want, de.Got, de.Err = "JSON", d.clip(d.in.head()), nil
 	}
 	return de
 }
+
+func (d *Decoder) clip(s string) string { return clip(d.redact(s)) }
 
 // clip shortens a text for an error.
 func clip(s string) string {

@@ -32,7 +32,7 @@ type Redactor struct {
 // NewRedactor returns a redactor that knows the given secret values.
 func NewRedactor(secrets ...string) *Redactor {
 	r := &Redactor{
-		query:    regexp.MustCompile(`([?&;]|\b)([A-Za-z0-9_.\-]+)=([^&\s"'<>;,]+)`),
+		query:    regexp.MustCompile(`([?&;]|\b)([A-Za-z0-9_.\-]+)=([^&?\s"'<>;,]+)`),
 		user:     regexp.MustCompile(`(://)[^/@\s"'<>]+@`),
 		bearer:   regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)[A-Za-z0-9+/=_.~\-]{16,}`),
 		replacer: strings.NewReplacer(),

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -12,7 +13,6 @@ const maxRedirects = 5
 
 var (
 	errRedirects = errors.New("too many redirects")
-	errRedirect  = errors.New("redirected to a host that no source of the provider declares")
 	errLogin     = errors.New("redirected to a login")
 )
 
@@ -28,12 +28,8 @@ func (c *Client) checkRedirect(source string, req *http.Request, via []*http.Req
 	if isLoginPath(req.URL.Path) && !isLoginPath(via[0].URL.Path) {
 		return fail(gputide.ErrBlocked, errLogin)
 	}
-	if c.replay == nil {
-		if err := c.checkURL(req.URL); err != nil {
-			return fail(gputide.ErrBlocked, errors.Join(errRedirect, err))
-		}
-	} else if !c.hosts.allows(req.URL.Hostname()) {
-		return fail(gputide.ErrBlocked, errRedirect)
+	if err := c.checkURL(req.URL); err != nil {
+		return fail(gputide.ErrBlocked, fmt.Errorf("redirected: %w", err))
 	}
 	req.Header.Del("Referer") // it would show the query of the page before
 	for _, v := range via {

@@ -50,10 +50,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, t.c.newError(t.source, req.URL.String(), gputide.ErrInvalid, errSource)
 	}
-	if t.c.replay == nil {
-		if err := t.c.checkURL(req.URL); err != nil {
-			return nil, t.c.newError(t.source, req.URL.String(), gputide.ErrInvalid, err)
-		}
+	if err := t.c.checkURL(req.URL); err != nil {
+		return nil, t.c.newError(t.source, req.URL.String(), gputide.ErrInvalid, err)
 	}
 	h := &hop{t: t, src: src, req: t.prepare(req), body: body, call: callOf(req.Context())}
 	if t.c.replay == nil {
@@ -84,11 +82,10 @@ func (h *hop) run(ctx context.Context) (*http.Response, error) {
 		h.call.attempts = h.attempt
 		resp, err := h.try(ctx)
 		if err != nil {
-			fe := h.transportError(ctx, err)
-			if fe, ok := errors.AsType[*gputide.FetchError](fe); ok && h.again(ctx, fe.Kind == gputide.ErrUnavailable && !final(err), 0) {
+			if h.again(ctx, !isFinal(err), 0) {
 				continue
 			}
-			return nil, fe
+			return nil, h.transportError(ctx, err)
 		}
 		if resp.StatusCode == http.StatusNotModified && h.cached != nil {
 			closeQuietly(resp.Body)
@@ -102,6 +99,9 @@ func (h *hop) run(ctx context.Context) (*http.Response, error) {
 		asked := retryAfter(resp.Header, h.t.c.f.opt.Now())
 		if h.again(ctx, retryable(resp.StatusCode) && h.call.wall == "", asked) {
 			continue
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, cancelled(h.t.source)
 		}
 		return h.deliver(ctx, resp, data)
 	}
@@ -117,7 +117,7 @@ func (h *hop) again(ctx context.Context, worth bool, asked time.Duration) bool {
 func (h *hop) try(ctx context.Context) (*http.Response, error) {
 	if h.host != nil {
 		if err := h.host.wait(ctx); err != nil {
-			return nil, errors.Join(errFinal, waitError(ctx))
+			return nil, &finalError{waitError(ctx)}
 		}
 	}
 	start := time.Now()
