@@ -79,3 +79,14 @@ func appendText(b []byte, s string) []byte {
 func zigzag(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
 
 func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
+
+// wide takes eight big-endian bytes.
+func (r *reader) wide() int64 {
+	v := r.bytes(8)
+	if v == nil {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(v))
+}
+
+func be32(b []byte) uint32 { return binary.BigEndian.Uint32(b) }

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"os"
 	"strconv"
@@ -48,13 +49,16 @@ type DB struct {
 	tool     string
 	bolt     *bolt.DB
 	lock     *fileLock
+	dict     dictCache
+	runs     runCache
+	overlays [2]overlay // derived attributes of a read-only database whose stored ones come of other tables
 
-	writing sync.Mutex // held by a write from its first read to its commit
-	dict    dictCache
-	runs    runCache
-	keys    keyCache               // guarded by writing
-	runAt   map[runMoment][]uint64 // guarded by writing; nil until first needed
-	overlay map[string][]byte      // derived attributes of a read-only database whose stored ones are of other tables
+	writing sync.Mutex             // held by a write from its first read to its commit; guards what follows
+	seed    maphash.Seed           // of the prints of listings
+	keys    [2]keyCache            // of offers and signals
+	tails   map[uint32]mark        // newest mark of a scope
+	lastRun map[uint32]uint64      // newest run of a provider
+	runAt   map[runMoment][]uint64 // nil until first needed
 }
 
 // Open opens the database at path and creates it unless it is read-only. It
@@ -62,7 +66,7 @@ type DB struct {
 // the timeout, [gputide.ErrNotFound] when a database to read does not exist and
 // [gputide.ErrInvalid] when the file is none of ours or of a newer version.
 func Open(path string, opt Options) (*DB, error) {
-	db := &DB{path: path, readOnly: opt.ReadOnly, deriver: opt.Deriver, now: opt.Now, tool: opt.ToolVersion}
+	db := &DB{seed: maphash.MakeSeed(), path: path, readOnly: opt.ReadOnly, deriver: opt.Deriver, now: opt.Now, tool: opt.ToolVersion}
 	if db.now == nil {
 		db.now = time.Now
 	}

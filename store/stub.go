@@ -12,9 +12,6 @@ import (
 
 var errStub = errors.New("store: not built yet")
 
-func (db *DB) CommitRun(ctx context.Context, run *gputide.Run) (gputide.CommitResult, error) {
-	return gputide.CommitResult{}, errStub
-}
 func (db *DB) Import(ctx context.Context, profile string, kind gputide.ImportKind, rows iter.Seq2[gputide.ImportRow, error]) (ImportResult, error) {
 	return ImportResult{}, errStub
 }
@@ -39,19 +36,7 @@ func (db *DB) Signals(ctx context.Context, sel gputide.Selection, name string, a
 func (db *DB) Specs(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Spec, error) {
 	return nil, errStub
 }
-func (db *DB) Rate(ctx context.Context, quote gputide.Currency, at time.Time) (gputide.Rate, bool, error) {
-	return gputide.Rate{}, false, errStub
-}
 func (db *DB) Values(ctx context.Context, f gputide.Field) ([]string, error) { return nil, errStub }
-func (db *DB) Runs(ctx context.Context, provider string, limit int) ([]gputide.RunRecord, error) {
-	return nil, errStub
-}
-func (db *DB) Run(ctx context.Context, id uint64) (gputide.RunRecord, error) {
-	return gputide.RunRecord{}, errStub
-}
-func (db *DB) Quarantine(ctx context.Context, provider string) ([]gputide.Quarantined, error) {
-	return nil, errStub
-}
 func (db *DB) Stats(ctx context.Context) (gputide.StoreStats, error) {
 	return gputide.StoreStats{}, errStub
 }

@@ -1,0 +1,551 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/gputide/gputide"
+)
+
+// errReadOnly is returned by a write to a database opened for reading.
+var errReadOnly = fmt.Errorf("%w: database is open for reading only", gputide.ErrInvalid)
+
+// CommitRun stores one run in one transaction: all of it or nothing. The same
+// run again is a no-op. It returns [gputide.ErrConflict] for a run at a scope
+// and moment that is stored with other contents, unless Replace is set or the
+// run is a replay, and [gputide.ErrInvalid] for a run that contradicts itself.
+//
+// A run older than the newest of its scope is worked into the past: what is
+// known now, and the current prices, do not change unless it bears on them.
+func (db *DB) CommitRun(ctx context.Context, run *gputide.Run) (gputide.CommitResult, error) {
+	if db.readOnly {
+		return gputide.CommitResult{}, errReadOnly
+	}
+	if err := ctx.Err(); err != nil {
+		return gputide.CommitResult{}, err
+	}
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	var res gputide.CommitResult
+	err := db.update(run.Provider, run.Cause, func(w *writer) error {
+		c := &commit{w: w, run: run}
+		if err := c.do(ctx); err != nil {
+			return err
+		}
+		res = w.res
+		return nil
+	})
+	if same, ok := errors.AsType[*sameRunError](err); ok {
+		return gputide.CommitResult{RunID: same.id, NoOp: true}, nil
+	}
+	if err != nil {
+		return gputide.CommitResult{}, fmt.Errorf("commit run of %s at %s: %w", run.Provider, run.At.UTC().Format(time.RFC3339), err)
+	}
+	return res, nil
+}
+
+// sameRunError rolls a transaction back whose run is stored already.
+type sameRunError struct{ id uint64 }
+
+func (e *sameRunError) Error() string { return fmt.Sprintf("run %d is the same", e.id) }
+
+// commit is one run on its way into the database.
+type commit struct {
+	w   *writer
+	run *gputide.Run
+	at  uint32
+
+	scopes  []runScope
+	entries []entry
+	content []byte // what was listed, for the batch hash and the prints
+	hash    [8]byte
+	drops   []takeOut
+	next    *uint32 // moment of the provider's next done run, once known; 0 when there is none
+	stmts   [2][]seriesStatement
+}
+
+// runScope is a scope of the run with its ids.
+type runScope struct {
+	gputide.ScopeRun
+	id        uint32
+	feed      feed
+	forward   bool // the run is newer than everything stored of the scope
+	narrowest bool // no declared scope lies inside it
+	listed    *roaring.Bitmap
+}
+
+func (s *runScope) book() int {
+	if s.Scope.Signal != "" {
+		return 1
+	}
+	return 0
+}
+
+// entry is one thing a done scope listed.
+type entry struct {
+	sid        uint32
+	at         uint32
+	scope      int32 // index of runScope
+	offer      int32 // index of the offer; -1 of a signal
+	price      int64
+	start, end int // its part of content
+	held       bool
+	isNew      bool
+}
+
+// seriesStatement is a statement of the run about one series.
+type seriesStatement struct {
+	sid uint32
+	statement
+}
+
+func (c *commit) do(ctx context.Context) error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	if err := c.specs(); err != nil {
+		return err
+	}
+	if err := c.list(); err != nil {
+		return err
+	}
+	c.sum()
+	if err := c.settleOverlap(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for book := range c.stmts {
+		if err := c.state(book); err != nil {
+			return err
+		}
+		if err := c.apply(book); err != nil {
+			return err
+		}
+	}
+	if err := c.rates(); err != nil {
+		return err
+	}
+	if err := c.quarantine(); err != nil {
+		return err
+	}
+	return c.record()
+}
+
+// prepare checks the run and gives its scopes and sources their ids.
+func (c *commit) prepare() (err error) {
+	run := c.run
+	if run.Provider == "" {
+		return fmt.Errorf("%w: run without a provider", gputide.ErrInvalid)
+	}
+	if c.at, err = seconds(run.At); err != nil {
+		return err
+	}
+	scopes := append(slices.Clone(run.Scopes), c.implicit()...)
+	type lane struct {
+		scope gputide.Scope
+		feed  bool
+	}
+	seen := make(map[lane]bool, len(scopes))
+	for _, s := range scopes {
+		if seen[lane{s.Scope, s.EventFeed}] {
+			return fmt.Errorf("%w: scope %s is reported twice", gputide.ErrInvalid, s.Scope)
+		}
+		seen[lane{s.Scope, s.EventFeed}] = true
+		rs := runScope{ScopeRun: s, listed: roaring.New()}
+		if err := c.identify(&rs); err != nil {
+			return err
+		}
+		c.scopes = append(c.scopes, rs)
+	}
+	for i := range c.scopes {
+		c.scopes[i].narrowest = c.narrowest(i)
+	}
+	return nil
+}
+
+func (c *commit) identify(rs *runScope) error {
+	if _, err := statusOf(rs.Status); err != nil {
+		return err
+	}
+	if rs.Source == "" && rs.Status == gputide.ScopeDone {
+		return fmt.Errorf("%w: done scope %s has no source", gputide.ErrInvalid, rs.Scope)
+	}
+	source, err := c.w.sources.add(rs.Source)
+	if err != nil {
+		return err
+	}
+	if c.w.sources.imported(source) {
+		return fmt.Errorf("%w: source %q is reserved for imports", gputide.ErrInvalid, rs.Source)
+	}
+	if rs.id, err = c.w.scope(rs.Scope); err != nil {
+		return err
+	}
+	rs.feed = makeFeed(rs.id, source)
+	newest, has, err := c.w.newest(rs.id)
+	if err != nil {
+		return err
+	}
+	rs.forward = !has || c.at > newest.at
+	return nil
+}
+
+func statusOf(s gputide.ScopeStatus) (markStatus, error) {
+	switch s {
+	case gputide.ScopeDone:
+		return markDone, nil
+	case gputide.ScopeFailed:
+		return markFailed, nil
+	case gputide.ScopeHeld:
+		return markHeld, nil
+	}
+	return 0, fmt.Errorf("%w: scope status %q", gputide.ErrInvalid, s)
+}
+
+// implicit returns a scope for every signal name that has signals outside all
+// declared scopes. Nothing tells whether they are complete, so nothing is
+// concluded from what is absent.
+func (c *commit) implicit() []gputide.ScopeRun {
+	var out []gputide.ScopeRun
+	for i := range c.run.Signals {
+		s := &c.run.Signals[i]
+		covered := slices.ContainsFunc(c.run.Scopes, func(sc gputide.ScopeRun) bool {
+			return sc.Scope.CoversSignal(s.Name, &s.Key, s.Part)
+		})
+		if covered {
+			continue
+		}
+		j := slices.IndexFunc(out, func(sc gputide.ScopeRun) bool { return sc.Scope.Signal == s.Name })
+		if j < 0 {
+			out = append(out, gputide.ScopeRun{
+				Scope: gputide.Scope{Signal: s.Name}, Status: gputide.ScopeDone, Source: s.Source, NoWithdraw: true,
+			})
+			j = len(out) - 1
+		}
+		out[j].Count++
+	}
+	return out
+}
+
+// cover finds the narrowest declared scope of a key; -1 when none covers it.
+// guess is tried first and is right when no declared scope is narrower.
+func (c *commit) cover(k *gputide.Key, part, signal string, feed bool, guess int) int {
+	if guess >= 0 && c.scopes[guess].narrowest && c.covers(guess, k, part, signal, feed) {
+		return guess
+	}
+	best := -1
+	for i := range c.scopes {
+		if c.covers(i, k, part, signal, feed) && (best < 0 || c.scopes[i].Scope.Width() < c.scopes[best].Scope.Width()) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (c *commit) covers(i int, k *gputide.Key, part, signal string, feed bool) bool {
+	s := &c.scopes[i]
+	return s.EventFeed == feed && s.Scope.CoversSignal(signal, k, part)
+}
+
+// narrowest reports whether no declared scope lies inside scope i.
+func (c *commit) narrowest(i int) bool {
+	for j := range c.scopes {
+		if j != i && c.scopes[i].EventFeed == c.scopes[j].EventFeed && contains(c.scopes[i].Scope, c.scopes[j].Scope) {
+			return false
+		}
+	}
+	return true
+}
+
+// contains reports whether every series of inner could belong to outer.
+func contains(outer, inner gputide.Scope) bool {
+	in := func(o, i string) bool { return o == "" || o == i }
+	return outer.Signal == inner.Signal && in(outer.Partition, inner.Partition) && in(outer.Seller, inner.Seller) &&
+		in(outer.Region, inner.Region) && in(string(outer.Market), string(inner.Market)) && in(outer.Part, inner.Part)
+}
+
+// takeOut names stored statements that a replaced run made.
+type takeOut struct {
+	feed     feed
+	from, to uint32
+	explicit bool
+}
+
+func (t *takeOut) matches(s *statement) bool {
+	return s.feed == t.feed && s.at >= t.from && s.at <= t.to && (s.explicit || !t.explicit)
+}
+
+// settleOverlap decides what becomes of a run whose scopes hold one of its
+// moment already.
+func (c *commit) settleOverlap() error {
+	overlap := len(c.scopes) == 0
+	for i := range c.scopes {
+		s := &c.scopes[i]
+		if s.forward {
+			continue
+		}
+		marks, err := c.w.marks.month(s.id, monthOf(c.at))
+		if err != nil {
+			return err
+		}
+		for _, m := range marks {
+			if m.at == c.at && c.sameLane(s, &m) {
+				overlap = true
+				c.drops = append(c.drops, takeOut{feed: makeFeed(s.id, m.source), from: c.at, to: c.at})
+			}
+		}
+	}
+	if !overlap {
+		return nil
+	}
+	ids, err := c.w.db.runsAt(c.w.tx, c.w.pid, c.at)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		rec, err := readRunRow(c.w.tx, id)
+		if err != nil {
+			return err
+		}
+		if rec.hash == c.hash {
+			return &sameRunError{id: id}
+		}
+	}
+	if len(c.drops) == 0 {
+		return nil
+	}
+	if !c.run.Replace && c.run.Cause != gputide.CauseReplay {
+		return &gputide.HintError{
+			Err:  fmt.Errorf("%w: a run of this moment is stored with other contents", gputide.ErrConflict),
+			Hint: "repeat with --replace to overwrite it, or name another moment with --at",
+		}
+	}
+	return c.takeOut(ids)
+}
+
+func (c *commit) sameLane(s *runScope, m *mark) bool {
+	return !c.w.sources.imported(m.source) && s.EventFeed == (m.flags&markEventFeed != 0)
+}
+
+// takeOut removes the marks and the record of the runs that are replaced; what
+// they stated goes when each series is touched.
+func (c *commit) takeOut(ids []uint64) error {
+	for i := range c.scopes {
+		s := &c.scopes[i]
+		if s.forward {
+			continue
+		}
+		if s.EventFeed && s.Status == gputide.ScopeDone {
+			from, to, err := window(s)
+			if err != nil {
+				return err
+			}
+			c.drops = append(c.drops, takeOut{feed: s.feed, from: from, to: to, explicit: true})
+		}
+		if err := c.w.dropMarks(s.id, c.at, func(m *mark) bool { return c.sameLane(s, m) }); err != nil {
+			return err
+		}
+	}
+	return c.w.retire(ids, c.scopes)
+}
+
+func window(s *runScope) (from, to uint32, err error) {
+	if s.From.IsZero() || s.To.IsZero() {
+		return 0, 0, fmt.Errorf("%w: event feed %s without a window", gputide.ErrInvalid, s.Scope)
+	}
+	if from, err = seconds(s.From); err != nil {
+		return 0, 0, err
+	}
+	to, err = seconds(s.To)
+	return from, to, err
+}
+
+// state turns what the run listed, and did not list, into statements.
+func (c *commit) state(book int) error {
+	feeds := slices.ContainsFunc(c.scopes, func(s runScope) bool { return s.EventFeed })
+	t := c.w.touch(book)
+	for i := range c.entries {
+		e := &c.entries[i]
+		s := &c.scopes[e.scope]
+		if s.book() != book {
+			continue
+		}
+		s.listed.Add(e.sid)
+		if !feeds && s.forward && len(c.drops) == 0 && c.unchanged(t, i) {
+			if book == 0 {
+				c.w.res.Confirmed++
+			}
+			continue
+		}
+		c.stmts[book] = append(c.stmts[book], seriesStatement{e.sid, c.statement(e, s)})
+	}
+	for i := range c.scopes {
+		s := &c.scopes[i]
+		if s.book() != book {
+			continue
+		}
+		if err := c.absent(book, i); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(c.stmts[book], func(a, b seriesStatement) int {
+		return cmp.Or(cmp.Compare(a.sid, b.sid), compareStatements(a.statement, b.statement))
+	})
+	return nil
+}
+
+func (c *commit) statement(e *entry, s *runScope) statement {
+	st := statement{at: e.at, feed: s.feed, rank: rankRun, price: e.price}
+	if s.EventFeed {
+		st.rank, st.explicit = rankFeed, true
+	}
+	if e.held {
+		st.say = sayHeld
+		return st
+	}
+	if e.offer >= 0 {
+		o := &c.run.Offers[e.offer]
+		st.detail = detail{content: c.w.d.intern(encodeContent(o.Price, &o.Published, o.Flags)), sku: o.SKU}
+	}
+	return st
+}
+
+// unchanged reports whether the same was listed of the series in the run
+// before, and remembers what is listed now.
+func (c *commit) unchanged(t *touch, i int) bool {
+	e := &c.entries[i]
+	if e.held {
+		return false
+	}
+	sum := maphash.Bytes(c.w.db.seed, c.content[e.start:e.end]) | 1
+	next := e.sid + 1
+	if i+1 < len(c.entries) {
+		next = c.entries[i+1].sid
+	}
+	if old := t.b.cache.entry(e.sid); old != nil && old.print == sum {
+		if old.next != next {
+			old.next = next
+		}
+		return true
+	}
+	p := print{book: t.book, sid: e.sid, next: next, sum: sum}
+	if e.isNew {
+		p.ids = &t.b.records[e.sid].ids
+	}
+	c.w.prints = append(c.w.prints, p)
+	return false
+}
+
+// absent states what a scope that was read to its end did not list, and takes
+// out what a replaced run stated.
+func (c *commit) absent(book, i int) error {
+	s := &c.scopes[i]
+	snapshot := s.Status == gputide.ScopeDone && !s.EventFeed
+	if !snapshot && len(c.drops) == 0 {
+		return nil
+	}
+	members, err := c.members(book, i)
+	if err != nil {
+		return err
+	}
+	b := c.w.books()[book]
+	for _, m := range members {
+		m.sids.AndNot(s.listed)
+		it := m.sids.Iterator()
+		for it.HasNext() {
+			sid := it.Next()
+			st := statement{at: c.at, rank: rankRun, feed: makeFeed(m.scope, s.feed.source()), say: sayAbsent}
+			if s.NoWithdraw {
+				st.say = sayDoubt
+			}
+			if s.forward && len(c.drops) == 0 {
+				if sl := b.slotOf(sid); !sl.listedOrHeld() || sl.source != s.feed.source() {
+					continue
+				}
+			}
+			if !snapshot {
+				st.say = sayNothing
+			}
+			c.stmts[book] = append(c.stmts[book], seriesStatement{sid, st})
+		}
+	}
+	return nil
+}
+
+// memberSet is the series that one scope ever listed.
+type memberSet struct {
+	scope uint32
+	sids  *roaring.Bitmap
+}
+
+// members returns the series that belong to a scope of the run: those it ever
+// listed and those of scopes inside it that the run does not declare.
+func (c *commit) members(book, i int) ([]memberSet, error) {
+	ix := index{inv: c.w.books()[book].inv}
+	var out []memberSet
+	for id, stored := range c.w.scopes {
+		declared := slices.ContainsFunc(c.scopes, func(s runScope) bool { return s.id == id })
+		if id != c.scopes[i].id && (declared || !contains(c.scopes[i].Scope, stored) || !c.home(i, stored)) {
+			continue
+		}
+		bm := roaring.New()
+		if err := ix.union(bm, fieldScope, string(key32(id))); err != nil {
+			return nil, err
+		}
+		if !bm.IsEmpty() {
+			out = append(out, memberSet{id, bm})
+		}
+	}
+	slices.SortFunc(out, func(a, b memberSet) int { return cmp.Compare(a.scope, b.scope) })
+	return out, nil
+}
+
+// home reports whether scope i is the narrowest declared one around a scope.
+func (c *commit) home(i int, inner gputide.Scope) bool {
+	for j := range c.scopes {
+		s := &c.scopes[j]
+		if j != i && contains(s.Scope, inner) && s.Scope.Width() < c.scopes[i].Scope.Width() {
+			return false
+		}
+	}
+	return true
+}
+
+// apply applies the statements, series by series.
+func (c *commit) apply(book int) error {
+	t := c.w.touch(book)
+	stmts := c.stmts[book]
+	var add []statement
+	var res applied
+	for start := 0; start < len(stmts); {
+		end := start
+		add = add[:0]
+		for sid := stmts[start].sid; end < len(stmts) && stmts[end].sid == sid; end++ {
+			if stmts[end].say != sayNothing {
+				add = append(add, stmts[end].statement)
+			}
+		}
+		sid := stmts[start].sid
+		rec, err := t.b.recordOf(sid)
+		if err != nil {
+			return err
+		}
+		changed, err := t.apply(sid, rec, add, c.drops, &res)
+		if err != nil {
+			return err
+		}
+		if !changed && book == 0 && slices.ContainsFunc(add, func(s statement) bool { return s.say == sayListed }) {
+			c.w.res.Confirmed++
+		}
+		start = end
+	}
+	return nil
+}
