@@ -21,6 +21,7 @@ type outcome struct {
 	cause     gputide.Cause
 	replace   bool
 	cancelled bool  // by the caller: nothing is concluded from what was not read
+	late      bool  // the deadline passed
 	crawlErr  error // of Crawl; nil also when all it says is that sources were skipped
 	rateErr   error
 }
@@ -98,87 +99,6 @@ func (a *assembly) repeats(st *scopeState) bool {
 
 func (a *assembly) note(format string, args ...any) {
 	a.run.Report.Notes = append(a.run.Report.Notes, fmt.Sprintf(format, args...))
-}
-
-// resolveScopes decides every reported scope, adds those the crawl did not come
-// to, and finds the scope of each cell.
-func (a *assembly) resolveScopes() {
-	for i := range a.base.Scopes {
-		a.past[a.base.Scopes[i].Scope] = &a.base.Scopes[i]
-	}
-	for scope, reports := range a.reports {
-		st := a.decide(scope, reports)
-		if a.cancelled && !st.done() {
-			continue // the caller stopped it: that is no failure of the source
-		}
-		a.states = append(a.states, st)
-	}
-	if a.crawlErr != nil && !a.cancelled {
-		a.missScopes()
-	}
-	slices.SortFunc(a.states, func(x, y *scopeState) int { return compareScopes(x.run.Scope, y.run.Scope) })
-	byName := make(map[string][]*scopeState)
-	for _, st := range a.states {
-		st.base = a.past[st.run.Scope]
-		byName[st.run.Scope.Signal] = append(byName[st.run.Scope.Signal], st)
-	}
-	for name, states := range byName {
-		a.index[name] = newScopeIndex(states)
-	}
-	for _, c := range a.cells {
-		if x := a.index[""]; x != nil {
-			c.scope = x.find(&c.key, "")
-		}
-		if c.scope != nil && c.scope.feeds(c.key.source) {
-			c.scope.read += c.read
-		}
-	}
-}
-
-// missScopes adds the known scopes a failed crawl did not report. Those whose
-// sources were all skipped were not asked for, and stay out.
-func (a *assembly) missScopes() {
-	for i := range a.base.Scopes {
-		b := &a.base.Scopes[i]
-		if _, ok := a.reports[b.Scope]; ok || a.notAsked(b) {
-			continue
-		}
-		a.states = append(a.states, &scopeState{
-			run: gputide.ScopeRun{
-				Scope: b.Scope, Status: gputide.ScopeFailed, Source: b.LastSource,
-				Reason: "not read: " + a.crawlErr.Error(),
-			},
-			err: a.crawlErr,
-		})
-	}
-}
-
-func (a *assembly) notAsked(b *gputide.ScopeBaseline) bool {
-	asked := false
-	for source := range b.Sources {
-		t, ok := a.tallies[source]
-		asked = asked || !ok || t.failed || len(t.skips) == 0
-	}
-	return len(b.Sources) > 0 && !asked
-}
-
-// blindScopes keeps scopes with a row of unknown key from withdrawing anything:
-// what is missing may be that row.
-func (a *assembly) blindScopes() {
-	for _, st := range a.states {
-		rows := st.vague
-		for k, n := range a.blind {
-			if st.feeds(k.source) && k.scope.Signal == st.run.Scope.Signal && overlap(k.scope, st.run.Scope) {
-				rows += n
-				st.read += n
-			}
-		}
-		if rows == 0 {
-			continue
-		}
-		st.run.NoWithdraw = true
-		a.note("%s: nothing withdrawn: %d rows of %s do not say what they are", st.run.Scope, rows, st.run.Source)
-	}
 }
 
 // place returns the rows of the sources that feed their scopes, sorted by id and

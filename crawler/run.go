@@ -25,7 +25,7 @@ func (c *Crawler) crawl(ctx context.Context, p gputide.Provider, info gputide.In
 		run.CodeVersion = c.CodeVersion
 		res.take(run)
 	}
-	if run != nil && says(run, ctx.Err() != nil) {
+	if run != nil && says(run, errors.Is(ctx.Err(), context.Canceled)) {
 		// What was read is worth keeping even when the caller has had enough.
 		var commitErr error
 		res.Commit, commitErr = c.Store.CommitRun(context.WithoutCancel(ctx), run)
@@ -92,8 +92,8 @@ func (c *Crawler) read(
 		deadline = info.Deadline
 	}
 	o := outcome{at: at, cause: opt.Cause, replace: opt.Replace}
-	o.crawlErr, o.rateErr = s.ask(ctx, p, at, deadline, base)
-	o.cancelled = ctx.Err() != nil
+	s.ask(ctx, p, deadline, base, &o)
+	o.cancelled = errors.Is(ctx.Err(), context.Canceled)
 	run, scopes := s.assemble(base, o)
 	if o.crawlErr == nil && o.rateErr == nil && len(scopes) == 0 && s.silent() {
 		o.crawlErr = fmt.Errorf("%w: the adapter reported no scope", gputide.ErrEmpty)
@@ -117,38 +117,40 @@ func (s *sink) silent() bool {
 }
 
 // ask calls the abilities of the provider one after the other, within its
-// deadline, and returns the errors of Crawl and CrawlRates that are no skips.
-func (s *sink) ask(
-	ctx context.Context, p gputide.Provider, at time.Time, deadline time.Duration, base *gputide.Baseline,
-) (crawlErr, rateErr error) {
-	ctx, cancel := context.WithTimeout(fetch.WithRun(fetch.WithRecorder(ctx, s.body), at), deadline)
+// deadline, and notes how they ended.
+func (s *sink) ask(ctx context.Context, p gputide.Provider, deadline time.Duration, base *gputide.Baseline, o *outcome) {
+	timeout := fmt.Errorf("not done within %s: %w", deadline, context.DeadlineExceeded)
+	ctx, cancel := context.WithTimeoutCause(fetch.WithRun(fetch.WithRecorder(ctx, s.body), o.at), deadline, timeout)
 	defer cancel()
 	defer s.close()
-	b := gputide.NewBatch(s.info.Name, at, s)
+	b := gputide.NewBatch(s.info.Name, o.at, s)
 	if sp, ok := p.(gputide.SpecCrawler); ok {
 		specCtx, done := context.WithTimeout(ctx, deadline/specShare)
 		err := protect(func() error { return sp.CrawlSpecs(specCtx, b) })
 		done()
 		s.specsRead(err, base)
 	}
-	crawlErr = s.unlessSkipped(protect(func() error { return p.Crawl(ctx, b) }), true)
+	o.crawlErr = s.unlessSkipped(protect(func() error { return p.Crawl(ctx, b) }), true)
 	if rp, ok := p.(gputide.RateCrawler); ok {
-		rateErr = s.unlessSkipped(protect(func() error { return rp.CrawlRates(ctx, b) }), false)
+		o.rateErr = s.unlessSkipped(protect(func() error { return rp.CrawlRates(ctx, b) }), false)
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		crawlErr, rateErr = late(crawlErr, deadline), late(rateErr, deadline)
+		o.late = true
+		o.crawlErr, o.rateErr = late(ctx, o.crawlErr), late(ctx, o.rateErr)
 	}
-	return crawlErr, rateErr
 }
 
-// late says of an error that the deadline had passed.
-func late(err error, deadline time.Duration) error {
+// late says of an error that the deadline of ctx had passed.
+func late(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
+	if cause := context.Cause(ctx); !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
 	return &gputide.HintError{
-		Err:  fmt.Errorf("%w: not done within %s: %w", gputide.ErrUnavailable, deadline, err),
-		Hint: "what was read is stored; check the network, or give the provider a longer deadline",
+		Err:  fmt.Errorf("%w: %w", gputide.ErrUnavailable, err),
+		Hint: "what was read is stored; check the network, or allow a longer deadline",
 	}
 }
 

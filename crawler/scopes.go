@@ -197,6 +197,14 @@ func (x *scopeIndex) find(k *cellKey, signal string) *scopeState {
 	return nil
 }
 
+// contains reports whether every row of narrow is a row of wide.
+func contains(wide, narrow gputide.Scope) bool {
+	return wide.Signal == narrow.Signal && within(wide.Partition, narrow.Partition) && within(wide.Seller, narrow.Seller) &&
+		within(wide.Region, narrow.Region) && within(string(wide.Market), string(narrow.Market)) && within(wide.Part, narrow.Part)
+}
+
+func within(wide, narrow string) bool { return wide == "" || wide == narrow }
+
 // overlap reports whether a row may belong to both scopes: in no field do they
 // name different values.
 func overlap(a, b gputide.Scope) bool {

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -157,12 +158,52 @@ func TestFailedCrawlMarksKnownScopes(t *testing.T) {
 		r.run(t, 0, first)
 		r.runErr(t, 1, func(b *gputide.Batch) error {
 			b.Source("page", gputide.SourceSkipped, gputide.ErrNotInFixture)
-			b.Fail("bulk", x, gputide.ErrUnavailable)
 			return gputide.ErrUnavailable
 		})
 		run := r.last(t)
 		if len(run.Scopes) != 1 || run.Scopes[0].Scope != x {
 			t.Errorf("scopes %+v, want x alone: y was not asked for", run.Scopes)
+		}
+	})
+	t.Run("the error was told", func(t *testing.T) {
+		r := newRig(t, "bulk", "page")
+		r.run(t, 0, first)
+		broken := &gputide.FetchError{Source: "bulk", Kind: gputide.ErrUnavailable, URL: "https://b.test"}
+		res := r.runErr(t, 1, func(b *gputide.Batch) error {
+			b.Fail("bulk", x, broken)
+			return &gputide.PartialError{Failed: []error{fmt.Errorf("x: %w", broken)}}
+		})
+		run := r.last(t)
+		if len(run.Scopes) != 1 || run.Scopes[0].Scope != x || !errors.Is(res.Err, broken) {
+			t.Errorf("scopes %+v, want x alone: y was not asked for", run.Scopes)
+		}
+	})
+	t.Run("a wider scope failed", func(t *testing.T) {
+		r := newRig(t, "bulk", "page")
+		r.run(t, 0, first)
+		r.run(t, 1, func(b *gputide.Batch) {
+			b.Fail("bulk", everything, gputide.ErrSchemaDrift)
+			b.Add(offer("page", "a", "3", inRegion("y")))
+			b.Done("page", y)
+		})
+		run := r.last(t)
+		if got := scopeOf(t, run, x); got.Status != gputide.ScopeFailed || !strings.Contains(got.Reason, "changed its format") {
+			t.Errorf("scope x is %+v, want failed: it lies within the failed one", got)
+		}
+		if got := scopeOf(t, run, y); got.Status != gputide.ScopeDone {
+			t.Errorf("scope y is %s, want done", got.Status)
+		}
+	})
+	t.Run("all it says is a skip", func(t *testing.T) {
+		r := newRig(t, "bulk", "page")
+		r.run(t, 0, first)
+		res := r.runErr(t, 1, func(b *gputide.Batch) error {
+			err := &gputide.FetchError{Source: "bulk", Kind: gputide.ErrNotInFixture, URL: "https://b.test"}
+			b.Fail("bulk", x, err)
+			return err
+		})
+		if !res.SkippedAll || res.Err != nil || len(r.store.of("fake").runs) != 1 {
+			t.Errorf("result %+v, want skipped and nothing stored", res)
 		}
 	})
 	t.Run("no error", func(t *testing.T) {
