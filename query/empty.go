@@ -45,26 +45,32 @@ func whyEmpty[R any](req R, cs []constraint[R], noun string, count func(R) (int,
 	if len(found) > 0 {
 		return &Empty{Without: found, Text: textWithout(found, noun)}, nil
 	}
-	first := req
-	for _, c := range cs {
-		c.drop(&first)
-	}
-	if n, err := count(first); err != nil || n == 0 {
-		return &Empty{Text: "no " + noun + " stored; `gputide crawl` fetches some"}, err
-	}
+	return firstEmpty(req, cs, noun, count)
+}
+
+// firstEmpty adds one constraint after the other until nothing is left.
+func firstEmpty[R any](req R, cs []constraint[R], noun string, count func(R) (int, error)) (*Empty, error) {
 	labels := make([]string, 0, len(cs))
-	for i, c := range cs {
-		labels = append(labels, c.label)
+	var found []Without
+	for kept := range len(cs) + 1 {
 		less := req
-		for _, later := range cs[i+1:] {
+		for _, later := range cs[kept:] {
 			later.drop(&less)
 		}
-		if n, err := count(less); err != nil || n == 0 {
+		n, err := count(less)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 && kept == 0 {
+			return &Empty{Text: "no " + noun + " stored; `gputide crawl` fetches some"}, nil
+		}
+		if kept > 0 {
+			labels = append(labels, cs[kept-1].label)
+			found = append(found, Without{Filter: cs[kept-1].label})
+		}
+		if n == 0 {
 			break
 		}
-	}
-	for _, l := range labels {
-		found = append(found, Without{Filter: l})
 	}
 	return &Empty{Without: found, Text: "no " + noun + " match " + strings.Join(labels, " and ")}, nil
 }

@@ -40,28 +40,33 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 	if err != nil || n > mostUnits {
 		return parseSinceTime(s)
 	}
-	now = now.UTC().Truncate(time.Second)
-	var t time.Time
-	switch s[i:] {
-	case "m", "min":
-		t = now.Add(-time.Duration(n) * time.Minute)
-	case "h":
-		t = now.Add(-time.Duration(n) * time.Hour)
-	case "d":
-		t = now.AddDate(0, 0, -n)
-	case "w":
-		t = now.AddDate(0, 0, -7*n)
-	case "mo":
-		t = now.AddDate(0, -n, 0)
-	case "y":
-		t = now.AddDate(-n, 0, 0)
-	default:
+	t, ok := before(now.UTC().Truncate(time.Second), n, s[i:])
+	if !ok {
 		return parseSinceTime(s)
 	}
 	if !inRange(t) {
 		return time.Unix(0, 0).UTC(), nil
 	}
 	return t, nil
+}
+
+// before returns the moment n units before now; false for an unknown unit.
+func before(now time.Time, n int, unit string) (time.Time, bool) {
+	switch unit {
+	case "m", "min":
+		return now.Add(-time.Duration(n) * time.Minute), true
+	case "h":
+		return now.Add(-time.Duration(n) * time.Hour), true
+	case "d":
+		return now.AddDate(0, 0, -n), true
+	case "w":
+		return now.AddDate(0, 0, -7*n), true
+	case "mo":
+		return now.AddDate(0, -n, 0), true
+	case "y":
+		return now.AddDate(-n, 0, 0), true
+	}
+	return now, false
 }
 
 func parseSinceTime(s string) (time.Time, error) {

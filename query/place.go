@@ -94,6 +94,9 @@ func (e *Engine) selections(ctx context.Context, r *scene) ([]gputide.Selection,
 func (e *Engine) stockedTypes(ctx context.Context, r *scene) ([]gputide.Match, error) {
 	sel := gputide.Selection{Matches: r.plan.keyOnly(
 		gputide.FieldProvider, gputide.FieldPartition, gputide.FieldSeller, gputide.FieldInstanceType)}
+	if p := r.plan.place; p.countries == nil && p.continents == nil {
+		sel.Matches = append(sel.Matches, gputide.Match{Field: gputide.FieldRegion, Values: p.regions})
+	}
 	signals, err := e.Reader.Signals(ctx, sel, gputide.SignalAvailability, r.at)
 	if err != nil {
 		return nil, fmt.Errorf("availability: %w", err)

@@ -251,13 +251,25 @@ func (e *Engine) countryValue(ctx context.Context, d *filterField, v string) ([]
 // openValue finds a value among those stored: as it is, in another case, or as
 // a pattern. While nothing is stored of the field any value will do.
 func (e *Engine) openValue(ctx context.Context, d *filterField, v string) ([]string, error) {
-	known, err := e.known(ctx, d)
+	known, err := e.Reader.Values(ctx, d.key)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("known values of %s: %w", d.name, err)
 	}
 	if len(known) == 0 || slices.Contains(known, v) {
 		return []string{v}, nil
 	}
+	switch d.key {
+	case gputide.FieldProvider:
+		known = slices.Concat(known, e.Providers)
+	case gputide.FieldRegion:
+		stocked, err := e.stockedRegions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		known = slices.Concat(known, stocked)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
 	var found []string
 	for _, k := range known {
 		if glob(strings.ToLower(v), strings.ToLower(k)) {
@@ -270,29 +282,20 @@ func (e *Engine) openValue(ctx context.Context, d *filterField, v string) ([]str
 	return found, nil
 }
 
-// known returns the values a key field has anywhere.
-func (e *Engine) known(ctx context.Context, d *filterField) ([]string, error) {
-	known, err := e.Reader.Values(ctx, d.key)
-	if err != nil {
-		return nil, fmt.Errorf("known values of %s: %w", d.name, err)
-	}
-	if d.key == gputide.FieldProvider && len(known) > 0 {
-		known = slices.Concat(known, e.Providers)
-	}
-	if d.key != gputide.FieldRegion || len(known) == 0 {
-		return known, nil
-	}
+// stockedRegions returns the regions that availability signals name: those of
+// offers with one price everywhere are in no key.
+func (e *Engine) stockedRegions(ctx context.Context) ([]string, error) {
 	signals, err := e.Reader.Signals(ctx, gputide.Selection{}, gputide.SignalAvailability, e.moment(time.Time{}))
 	if err != nil {
 		return nil, fmt.Errorf("regions with stock: %w", err)
 	}
+	var out []string
 	for i := range signals {
 		if r := signals[i].Key.Region; r != "" {
-			known = append(known, r)
+			out = append(out, r)
 		}
 	}
-	slices.Sort(known)
-	return slices.Compact(known), nil
+	return out, nil
 }
 
 // glob reports whether text matches a pattern in which * stands for any

@@ -45,18 +45,9 @@ func (e *Engine) Signals(ctx context.Context, req SignalsRequest) (SignalsAnswer
 
 // signals reads the signals that answer a request, sorted by name and key.
 func (e *Engine) signals(ctx context.Context, req *SignalsRequest) ([]gputide.SignalValue, time.Time, error) {
-	if req.CountBy != "" && req.CountBy != countByValue {
-		return nil, time.Time{}, unknown("count-by", req.CountBy, []string{countByValue})
-	}
-	if req.Limit < 0 {
-		return nil, time.Time{}, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
-	}
-	names := gputide.SignalNames()
-	if req.Name != "" {
-		if !slices.Contains(names, req.Name) {
-			return nil, time.Time{}, unknown("signal", req.Name, names)
-		}
-		names = []string{req.Name}
+	names, err := req.names()
+	if err != nil {
+		return nil, time.Time{}, err
 	}
 	r, err := e.plain(ctx, &req.Filter, askSignals)
 	if err != nil {
@@ -76,17 +67,31 @@ func (e *Engine) signals(ctx context.Context, req *SignalsRequest) ([]gputide.Si
 		}
 		for i := range values {
 			k := &values[i].Key
-			if !r.plan.matches(k) || !r.plan.place.covers(e.Regions, k) {
-				continue
+			if r.plan.matches(k) && r.plan.place.covers(e.Regions, k) && (specs == nil || specs.matches(test, k)) {
+				out = append(out, values[i])
 			}
-			if specs != nil && (!test.matches(specs.of(k)) || !test.resolves(specs.of(k))) {
-				continue
-			}
-			out = append(out, values[i])
 		}
 	}
 	slices.SortStableFunc(out, compareSignals)
 	return out, r.at, nil
+}
+
+// names returns the signals asked for.
+func (req *SignalsRequest) names() ([]string, error) {
+	if req.CountBy != "" && req.CountBy != countByValue {
+		return nil, unknown("count-by", req.CountBy, []string{countByValue})
+	}
+	if req.Limit < 0 {
+		return nil, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
+	}
+	names := gputide.SignalNames()
+	switch {
+	case req.Name == "":
+		return names, nil
+	case !slices.Contains(names, req.Name):
+		return nil, unknown("signal", req.Name, names)
+	}
+	return []string{req.Name}, nil
 }
 
 func compareSignals(a, b gputide.SignalValue) int {

@@ -18,8 +18,8 @@ type specView struct {
 	device  gputide.Accelerator
 	row     *AcceleratorRow // nil when the spec names no accelerator
 	count   gputide.Count
-	unknown bool // the catalogue does not know the name
-	dense   map[string]float64
+	unknown bool               // the catalogue does not know the name
+	dense   map[string]float64 // precision → dense peak rate
 }
 
 // specViews reads each instance type once.
@@ -102,6 +102,14 @@ func (v *specView) each() *float64 {
 	return v.row.MemoryGB
 }
 
+// total returns the memory of all accelerators together.
+func (v *specView) total() *float64 {
+	if v.row == nil {
+		return nil
+	}
+	return v.row.TotalMemoryGB
+}
+
 // specTest judges instance types.
 type specTest struct {
 	derived                    []gputide.Match // gpu, vendor, software, count
@@ -122,22 +130,24 @@ func (t *specTest) matches(v *specView) bool {
 	if !t.active() {
 		return true
 	}
-	if v.spec == nil || !atLeast(v.each(), t.minGPUMemory) || !atLeast(v.spec.MemoryGiB, t.minRAM) {
-		return false
-	}
-	if t.bareMetal != nil && (v.spec.BareMetal == nil || *v.spec.BareMetal != *t.bareMetal) {
-		return false
-	}
-	if t.fits == nil && t.interconnect == nil && t.precision == nil {
-		return true
-	}
-	return v.row != nil && atLeast(v.row.TotalMemoryGB, t.fits) && t.linked(v) && t.computes(v)
+	return v.spec != nil && t.built(v) && t.remembers(v) && t.linked(v) && t.computes(v)
+}
+
+func (t *specTest) built(v *specView) bool {
+	return t.bareMetal == nil || (v.spec.BareMetal != nil && *v.spec.BareMetal == *t.bareMetal)
+}
+
+func (t *specTest) remembers(v *specView) bool {
+	return atLeast(v.spec.MemoryGiB, t.minRAM) && atLeast(v.each(), t.minGPUMemory) && atLeast(v.total(), t.fits)
 }
 
 func (t *specTest) linked(v *specView) bool {
+	if t.interconnect == nil || v.row == nil {
+		return t.interconnect == nil
+	}
 	have := strings.ToLower(string(v.row.Interconnect))
-	return t.interconnect == nil || slices.ContainsFunc(t.interconnect, func(want string) bool {
-		return have != "" && strings.Contains(have, want)
+	return have != "" && slices.ContainsFunc(t.interconnect, func(want string) bool {
+		return strings.Contains(have, want)
 	})
 }
 
@@ -159,7 +169,8 @@ func (t *specTest) resolves(v *specView) bool {
 	return true
 }
 
-// attr returns a derived field of the type, empty when it has none.
+// attr returns a derived field of the type as the store derives it, empty when
+// it has none.
 func (v *specView) attr(f gputide.Field) string {
 	if v.row == nil {
 		return ""
@@ -170,7 +181,7 @@ func (v *specView) attr(f gputide.Field) string {
 	case gputide.FieldVendor:
 		return strings.ToLower(v.device.Vendor)
 	case gputide.FieldStack:
-		return strings.ToLower(v.device.Stack)
+		return v.device.Stack
 	case gputide.FieldCount:
 		return v.count.String()
 	}

@@ -100,32 +100,42 @@ func (e *Engine) attachStock(ctx context.Context, r *scene, offers []*candidate)
 }
 
 // stock joins availability to one offer. With a place only the signals of the
-// place speak.
+// place speak of an offer without a region.
 func (p *place) stock(regions Regions, c *candidate, signals []gputide.SignalValue) {
+	everywhere := c.quote.Key.Region == ""
 	for i := range signals {
 		s := &signals[i]
 		if !speaksOf(&s.Key, &c.quote.Key, true) || s.ObservedAt.Add(stockLag).Before(c.quote.ObservedAt) {
 			continue
 		}
-		everywhere := c.quote.Key.Region == ""
-		if p != nil && everywhere && !p.everywhere() && (s.Key.Region == "" || !p.covers(regions, &s.Key)) {
+		if everywhere && !p.hears(regions, &s.Key) {
 			continue
 		}
-		if c.stock.level == nil || *c.stock.level < s.Value {
-			c.stock.level = new(s.Value)
-		}
-		if !everywhere || s.Key.Region == "" {
-			continue
-		}
-		if c.stock.regions == nil {
-			c.stock.regions = []string{}
-		}
-		if s.Value != gputide.AvailabilityNone {
-			c.stock.regions = append(c.stock.regions, s.Key.Region)
-		}
+		c.stock.add(s, everywhere)
 	}
 	slices.Sort(c.stock.regions)
 	c.stock.regions = slices.Compact(c.stock.regions)
+}
+
+// hears reports whether a signal speaks of the place.
+func (p *place) hears(regions Regions, k *gputide.Key) bool {
+	return p == nil || p.everywhere() || (k.Region != "" && p.covers(regions, k))
+}
+
+// add joins one availability signal. named collects the regions with stock.
+func (s *stock) add(v *gputide.SignalValue, named bool) {
+	if s.level == nil || *s.level < v.Value {
+		s.level = new(v.Value)
+	}
+	if !named || v.Key.Region == "" {
+		return
+	}
+	if s.regions == nil {
+		s.regions = []string{}
+	}
+	if v.Value != gputide.AvailabilityNone {
+		s.regions = append(s.regions, v.Key.Region)
+	}
 }
 
 // speaksOf reports whether a signal of key s says something of an offer of key

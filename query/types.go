@@ -21,6 +21,12 @@ type specIndex struct {
 // signal, has the spec of the first partition that sells the type.
 func (x *specIndex) of(k *gputide.Key) *specView { return x.views.of(k, x.specs[keySpec(k)]) }
 
+// matches judges the type of a key by everything t asks.
+func (x *specIndex) matches(t *specTest, k *gputide.Key) bool {
+	v := x.of(k)
+	return t.matches(v) && t.resolves(v)
+}
+
 // specsFor reads the specs of the selected instance types; nil when they are
 // not needed.
 func (e *Engine) specsFor(ctx context.Context, r *scene, needed bool) (*specIndex, error) {
