@@ -46,12 +46,16 @@ func (m *Main) explain(ctx context.Context, text, at string, f format) error {
 	if err != nil {
 		return err
 	}
+	text = strings.ToLower(text)
+	if err := checkOfferID(text); err != nil {
+		return err
+	}
 	e, done, err := m.engine(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	id, err := m.findOffer(ctx, e.Reader, strings.ToLower(text))
+	id, err := m.findOffer(ctx, e.Reader, text)
 	if err != nil {
 		return err
 	}
@@ -66,14 +70,19 @@ func (m *Main) explain(ctx context.Context, text, at string, f format) error {
 	return nil
 }
 
+// checkOfferID refuses what is neither an offer id nor the first digits of one.
+func checkOfferID(text string) error {
+	if len(text) < leastPrefix || len(text) > 2*len(gputide.OfferID{}) || strings.Trim(text, "0123456789abcdef") != "" {
+		return usagef("%q is no offer id: give 32 hex digits, or at least the first %d; query offers shows them", clip(text), leastPrefix)
+	}
+	return nil
+}
+
 // findOffer reads an offer id, or the first digits of one.
 func (m *Main) findOffer(ctx context.Context, db query.Reader, text string) (gputide.OfferID, error) {
 	id, err := gputide.ParseOfferID(text)
 	if err == nil {
 		return id, nil
-	}
-	if len(text) < leastPrefix || len(text) >= 2*len(id) || strings.Trim(text, "0123456789abcdef") != "" {
-		return id, usagef("%q is no offer id: give 32 hex digits, or at least the first %d; query offers shows them", clip(text), leastPrefix)
 	}
 	quotes, err := db.Quotes(ctx, gputide.Selection{}, m.Now())
 	if err != nil {

@@ -229,6 +229,40 @@ func TestBlackHole(t *testing.T) {
 	}
 }
 
+// TestInterrupt cancels a crawl, as SIGINT and SIGTERM do, when one provider was
+// read and another hangs: what was read is stored and sound.
+func TestInterrupt(t *testing.T) {
+	c := testMain(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	served := make(chan struct{}, 8) // ecb has two sources
+	c.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.URL.Host, "ecb.europa.eu") {
+			defer func() { served <- struct{}{} }()
+			text := string(mustRead(t, filepath.Join("..", "..", "fixtures", "ecb", filepath.Base(r.URL.Path))))
+			return &http.Response{
+				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/xml"}}, Request: r,
+				Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)), ProtoMajor: 1, ProtoMinor: 1,
+			}, nil
+		}
+		<-served
+		cancel()
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})
+	c.Now = func() time.Time { return time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC) }
+	if code := c.Run(ctx, []string{"crawl", "--provider", "ecb,runpod"}); code != exitProviders {
+		t.Fatalf("exit code %d\n%s%s", code, c.out.String(), c.err.String())
+	}
+	if out := c.out.String(); !strings.Contains(out, "\nrunpod ") || !strings.Contains(out, "interrupted") {
+		t.Errorf("report:\n%s", out)
+	}
+	c.must(t, "db", "check")
+	if out := c.must(t, "query", "offers"); out != "" {
+		t.Errorf("offers of an interrupted provider:\n%s", out)
+	}
+}
+
 // TestReplay repairs a run from the archive of a live crawl.
 func TestReplay(t *testing.T) {
 	c := testMain(t)

@@ -183,5 +183,5 @@ func gpuColumns() []string {
 
 // precisions lists the precisions a catalogue row may have a rate for.
 func precisions() []string {
-	return []string{"fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8", "int4"}
+	return []string{"fp64", "fp64_tensor", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8", "int4"}
 }

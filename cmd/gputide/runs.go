@@ -110,6 +110,13 @@ func (m *Main) runsShow(ctx context.Context, provider string, args []string, f f
 	if err := m.checkProvider(provider); err != nil {
 		return err
 	}
+	var id uint64
+	if len(args) == 1 {
+		var err error
+		if id, err = strconv.ParseUint(args[0], 10, 64); err != nil {
+			return usagef("%q is no run id; gputide runs list shows them", clip(args[0]))
+		}
+	}
 	db, err := m.openRead(ctx)
 	if err != nil {
 		return err
@@ -117,10 +124,6 @@ func (m *Main) runsShow(ctx context.Context, provider string, args []string, f f
 	defer db.Close()
 	var rec gputide.RunRecord
 	if len(args) == 1 {
-		id, perr := strconv.ParseUint(args[0], 10, 64)
-		if perr != nil {
-			return usagef("%q is no run id; gputide runs list shows them", clip(args[0]))
-		}
 		rec, err = db.Run(ctx, id)
 	} else {
 		rec, err = newestRun(ctx, db, provider)

@@ -152,7 +152,7 @@ func TestTableFits(t *testing.T) {
 		want   string
 		hidden string
 	}{
-		{0, "A   B                                         C\na1  longlonglonglonglonglonglonglonglonglong  c1\na2  b2                                        c2\n", ""},
+		{0, "A   B                                          C\na1  longlonglonglonglonglonglonglonglonglong  c1\na2  b2                                        c2\n", ""},
 		{20, "A   B              C\na1  longlonglong…  c1\na2  b2             c2\n", ""},
 		{12, "A   B\na1  longlon…\na2  b2\n", "c"},
 		{3, "A   B\na1  longl…\na2  b2\n", "c"},
