@@ -31,20 +31,21 @@ import (
 
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/crawler/fetch"
+	"github.com/gputide/gputide/providers/aws/internal/ec2api"
 )
 
-// IDs of the sources.
+// IDs of the sources. Those of a price list have the suffix of its book: none,
+// or -cn for China.
 const (
-	sourceTypes       = "instance-types"
-	sourceOffers      = "offer-index"
-	sourceOffersChina = "offer-index-cn"
-	sourceRegions     = "region-index"
-	sourceVersions    = "version-index"
-	sourceCSV         = "bulk-csv"
-	sourceJSON        = "bulk-json"
-	sourcePage        = "page-feed"
-	sourceFamilies    = "families"
-	sourceAdvisor     = "spot-advisor"
+	sourceTypes    = "instance-types"
+	sourceCSV      = "bulk-csv"
+	sourceJSON     = "bulk-json"
+	sourcePage     = "page-feed"
+	sourceFamilies = "families"
+	sourceOffers   = "offer-index"
+	sourceRegions  = "region-index"
+	sourceVersions = "version-index"
+	sourceAdvisor  = "spot-advisor"
 )
 
 // Environment variables of the EC2 key.
@@ -55,10 +56,8 @@ const (
 )
 
 const (
-	commercialHost = "pricing.us-east-1.amazonaws.com"
-	chinaHost      = "pricing.cn-north-1.amazonaws.com.cn"
-	pageHost       = "b0.p.awsstatic.com"
-	advisorHost    = "spot-bid-advisor.s3.amazonaws.com"
+	pageHost    = "b0.p.awsstatic.com"
+	advisorHost = "spot-bid-advisor.s3.amazonaws.com"
 
 	docBulk = "https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-the-aws-price-list-bulk-api.html"
 )
@@ -111,7 +110,7 @@ func info() gputide.Info {
 		Name:       "aws",
 		Title:      "Amazon Web Services EC2",
 		Home:       "https://aws.amazon.com/ec2/pricing/on-demand/",
-		Sources:    append(typeSources(), priceSources()...),
+		Sources:    sources(),
 		Markets:    []gputide.Market{gputide.OnDemand, gputide.Commitment},
 		Currencies: []gputide.Currency{"USD", "CNY"},
 		Partitions: []string{partitionCommercial, partitionChina, partitionGov},
@@ -119,52 +118,42 @@ func info() gputide.Info {
 		Deadline:   3 * time.Hour,
 		// Static files behind a CDN; the hosts state no limit.
 		RequestsPerSecond: 4,
-		Evidence:          gputide.EvidenceRecorded,
+		Evidence:          gputide.EvidenceComposed,
 		Note:              "No savings plans, spot prices, capacity blocks or dedicated hosts.",
 	}
 }
 
-func typeSources() []gputide.Source {
-	return []gputide.Source{{
-		ID: sourceTypes, Title: "EC2 DescribeInstanceTypes", URL: "https://ec2.*.amazonaws.com/",
+// sources lists the sources in their order of authority: of instance types, of
+// prices, and what leads to prices or stands beside them. CSV stands before JSON
+// because it reads faster, from a smaller body (BenchmarkReadCSV,
+// BenchmarkReadJSON).
+func sources() []gputide.Source {
+	out := []gputide.Source{{
+		ID: sourceTypes, Title: "EC2 DescribeInstanceTypes", URL: ec2api.URL("*"),
 		Doc:   "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html",
-		Hosts: ec2Hosts(), Auth: gputide.AuthKey, Env: []string{envKeyID, envSecret, envToken},
+		Hosts: []string{ec2api.Host("*")}, Auth: gputide.AuthKey, Env: []string{envKeyID, envSecret, envToken},
 		Gives:    "instance types with their accelerators, memory and network as EC2 reports them",
 		MaxBytes: 32 << 20,
 	}}
-}
-
-// priceSources lists the sources of prices in their order of authority, between
-// the indexes that lead to them and what supplements them. CSV stands before
-// JSON because it reads faster (BenchmarkReadCSV, BenchmarkReadJSON) from a
-// smaller body.
-func priceSources() []gputide.Source {
-	bulk := []string{commercialHost, chinaHost}
-	index := func(id, title, url string) gputide.Source {
-		return gputide.Source{ID: id, Title: title, URL: url, Doc: docBulk, Hosts: bulk, Auth: gputide.AuthNone, MaxBytes: 16 << 20}
+	for _, k := range books() {
+		out = append(out, k.lists()...)
 	}
-	list := func(id, title, form string) gputide.Source {
-		return gputide.Source{
-			ID: id, Title: title, URL: "https://" + commercialHost + "/offers/v1.0/aws/AmazonEC2/*/*/index." + form, Doc: docBulk,
-			Hosts: bulk, Auth: gputide.AuthNone, Prices: true, MaxBytes: maxList, Timeout: 30 * time.Minute,
-		}
-	}
-	return []gputide.Source{
-		index(sourceOffers, "Index of price lists", "https://"+commercialHost+commercialIndex),
-		index(sourceOffersChina, "Index of price lists, China", "https://"+chinaHost+chinaIndex),
-		index(sourceRegions, "Index of regions", "https://"+commercialHost+"/offers/v1.0/aws/AmazonEC2/current/region_index.json"),
-		index(sourceVersions, "Index of versions, where there is none of regions", "https://"+commercialHost+"/offers/v1.0/aws/AmazonEC2/index.json"),
-		list(sourceCSV, "Price list of a region, CSV", "csv"),
-		list(sourceJSON, "Price list of a region, JSON", "json"),
-		{
+	out = append(
+		out,
+		gputide.Source{
 			ID: sourcePage, Title: "Feed of the on-demand price page, Linux only",
 			URL: "https://" + pageHost + pagePath + "*/Linux/index.json", Doc: "https://aws.amazon.com/ec2/pricing/on-demand/",
 			Hosts: []string{pageHost}, Auth: gputide.AuthNone, Prices: true, MaxBytes: 16 << 20,
 		},
-		{ID: sourceFamilies, Title: "Accelerators of instance types", Doc: "https://aws.amazon.com/ec2/instance-types/", Auth: gputide.AuthNone},
-		{
-			ID: sourceAdvisor, Title: "Spot interruption bands and savings", URL: advisorURL,
-			Doc: "https://aws.amazon.com/ec2/spot/instance-advisor/", Hosts: []string{advisorHost}, Auth: gputide.AuthNone, MaxBytes: 16 << 20,
+		gputide.Source{
+			ID: sourceFamilies, Title: "Accelerators of instance types", Doc: "https://aws.amazon.com/ec2/instance-types/", Auth: gputide.AuthNone,
 		},
+	)
+	for _, k := range books() {
+		out = append(out, k.indexes()...)
 	}
+	return append(out, gputide.Source{
+		ID: sourceAdvisor, Title: "Spot interruption bands and savings", URL: advisorURL,
+		Doc: "https://aws.amazon.com/ec2/spot/instance-advisor/", Hosts: []string{advisorHost}, Auth: gputide.AuthNone, MaxBytes: 16 << 20,
+	})
 }

@@ -21,33 +21,7 @@ const (
 	partitionCommercial = "aws"
 	partitionChina      = "aws-cn"
 	partitionGov        = "aws-us-gov"
-
-	commercialIndex = "/offers/v1.0/aws/index.json"
-	chinaIndex      = "/offers/v1.0/cn/index.json"
 )
-
-// book is a separately published set of price lists.
-type book struct {
-	partition string // of most of its regions
-	host      string
-	index     string
-	source    string // of the offer index
-	currency  gputide.Currency
-	holds     func(region string) bool
-}
-
-func books() []book {
-	return []book{
-		{
-			partition: partitionCommercial, host: commercialHost, index: commercialIndex, source: sourceOffers, currency: "USD",
-			holds: func(r string) bool { return !strings.HasPrefix(r, "cn-") && !strings.HasPrefix(r, "aws-") },
-		},
-		{
-			partition: partitionChina, host: chinaHost, index: chinaIndex, source: sourceOffersChina, currency: "CNY",
-			holds: func(r string) bool { return strings.HasPrefix(r, "cn-") },
-		},
-	}
-}
 
 // partitionOf returns the partition of a region code.
 func partitionOf(region string) string {
@@ -113,17 +87,17 @@ func (r *run) book(ctx context.Context, k book) {
 	if len(r.cfg.Regions) > 0 && !slices.ContainsFunc(r.cfg.Regions, k.holds) {
 		return
 	}
-	regions, err := r.indexes(ctx, k)
+	lists, source, err := r.indexes(ctx, k)
 	switch {
 	case errors.Is(err, gputide.ErrNotInFixture):
 		return
 	case err != nil:
-		r.fail(k.source, err, gputide.Scope{Partition: k.partition, Market: gputide.OnDemand}, gputide.Scope{Partition: k.partition, Market: gputide.Commitment})
+		r.fail(source, err, r.scopes(k)...)
 		return
 	}
 	var g errgroup.Group
 	g.SetLimit(atOnce)
-	for _, l := range regions {
+	for _, l := range lists {
 		g.Go(func() error {
 			if ctx.Err() == nil {
 				r.region(ctx, k, l)
@@ -134,13 +108,32 @@ func (r *run) book(ctx context.Context, k book) {
 	_ = g.Wait() // no member returns an error: each reports its own scopes
 }
 
+// scopes returns what a book was to feed, as far as that is known without its
+// index.
+func (r *run) scopes(k book) []gputide.Scope {
+	var out []gputide.Scope
+	for _, m := range listMarkets() {
+		for _, region := range r.cfg.Regions {
+			if k.holds(region) {
+				out = append(out, gputide.Scope{Partition: partitionOf(region), Region: region, Market: m})
+			}
+		}
+		for _, p := range k.partitions {
+			if len(r.cfg.Regions) == 0 {
+				out = append(out, gputide.Scope{Partition: p, Market: m})
+			}
+		}
+	}
+	return out
+}
+
 // region reads one region from the first of its sources that answers.
 func (r *run) region(ctx context.Context, k book, l listing) {
 	var errs []error
 	for _, s := range []struct {
 		id   string
 		read func(context.Context, book, listing) error
-	}{{sourceCSV, r.csv}, {sourceJSON, r.json}, {sourcePage, r.page}} {
+	}{{k.id(sourceCSV), r.csv}, {k.id(sourceJSON), r.json}, {sourcePage, r.page}} {
 		err := s.read(ctx, k, l)
 		switch {
 		case err == nil:

@@ -54,7 +54,7 @@ type listing struct {
 // scope returns the scope a list feeds in a market.
 func (l listing) scope(k book, m gputide.Market) gputide.Scope {
 	if l.region == "" {
-		return gputide.Scope{Partition: k.partition, Market: m}
+		return gputide.Scope{Partition: k.partitions[0], Market: m}
 	}
 	return gputide.Scope{Partition: partitionOf(l.region), Region: l.region, Market: m}
 }
@@ -67,73 +67,76 @@ var versionPattern = regexp.MustCompile(`^\d{14}$`)
 
 // indexes returns the lists of a book: one per region by the region index, or
 // the list of all regions by the version index where there is no region index.
-func (r *run) indexes(ctx context.Context, k book) ([]listing, error) {
+// It reports the sources it cannot use; of an error it names the source.
+func (r *run) indexes(ctx context.Context, k book) (lists []listing, source string, err error) {
+	source = k.id(sourceOffers)
 	var offers offerIndex
-	if err := r.index(ctx, k.source, "https://"+k.host+k.index, &offers); err != nil {
-		return nil, err
+	if _, err := r.http.JSON(ctx, fetch.Request{Source: source, URL: k.url("index.json")}, &offers); err != nil {
+		return nil, source, r.unusable(source, err)
 	}
 	offer, ok := offers.Offers[offerCode]
-	if !ok || offer.OfferCode != offerCode {
-		return nil, drift(k.source, "offers."+offerCode, "the EC2 price list", "none")
+	switch {
+	case !ok || offer.OfferCode != offerCode:
+		return nil, source, r.unusable(source, drift(source, "offers."+offerCode, "the EC2 price list", "none"))
+	case offer.RegionIndexURL == "":
+		return nil, source, r.unusable(source, drift(source, "offers."+offerCode+".currentRegionIndexUrl", "an address", "none"))
+	case offer.VersionIndexURL == "":
+		return nil, source, r.unusable(source, drift(source, "offers."+offerCode+".versionIndexUrl", "an address", "none"))
 	}
-	if offer.RegionIndexURL == "" && offer.VersionIndexURL == "" {
-		return nil, drift(k.source, "offers."+offerCode+".currentRegionIndexUrl", "an address", "none")
+	source = k.id(sourceRegions)
+	if lists, err = r.regions(ctx, k, source, offer.RegionIndexURL); err == nil {
+		return lists, "", nil
 	}
-	out, err := r.regions(ctx, k, offer.RegionIndexURL)
-	if err == nil || !errors.Is(err, gputide.ErrNotInFixture) && offer.VersionIndexURL == "" {
-		return out, err
-	}
-	all, versionErr := r.version(ctx, k, offer.VersionIndexURL)
+	_ = r.unusable(source, err)
+	versions := k.id(sourceVersions)
+	all, versionErr := r.version(ctx, k, versions, offer.VersionIndexURL)
 	switch {
 	case versionErr == nil:
-		return []listing{all}, nil
-	case errors.Is(versionErr, gputide.ErrNotInFixture):
-		return nil, err
+		return []listing{all}, "", nil
+	case errors.Is(err, gputide.ErrNotInFixture):
+		source, err = versions, versionErr
 	}
-	return nil, errors.Join(err, versionErr)
+	_ = r.unusable(versions, versionErr)
+	return nil, source, err
 }
 
-// index reads one index. An index the fixture lacks is reported as skipped.
-func (r *run) index(ctx context.Context, source, url string, into any) error {
-	_, err := r.http.JSON(ctx, fetch.Request{Source: source, URL: url}, into)
-	switch {
-	case errors.Is(err, gputide.ErrNotInFixture):
-		r.b.Source(source, gputide.SourceSkipped, err)
-	case err != nil:
-		r.b.Source(source, gputide.SourceFailed, err)
+// unusable reports an index as skipped or failed and returns err.
+func (r *run) unusable(source string, err error) error {
+	status := gputide.SourceFailed
+	if errors.Is(err, gputide.ErrNotInFixture) {
+		status = gputide.SourceSkipped
 	}
+	r.b.Source(source, status, err)
 	return err
 }
 
 // regions returns the lists of the region index.
-func (r *run) regions(ctx context.Context, k book, path string) ([]listing, error) {
-	if path == "" {
-		return nil, drift(k.source, "offers."+offerCode+".currentRegionIndexUrl", "an address", "none")
-	}
-	url, err := address(k, k.source, path)
+func (r *run) regions(ctx context.Context, k book, source, path string) ([]listing, error) {
+	url, err := address(k, source, path)
 	if err != nil {
 		return nil, err
 	}
 	var index regionIndex
-	if err := r.index(ctx, sourceRegions, url, &index); err != nil {
+	if _, err := r.http.JSON(ctx, fetch.Request{Source: source, URL: url}, &index); err != nil {
 		return nil, err
 	}
+	if index.Regions == nil {
+		return nil, drift(source, "regions", "an object", "none")
+	}
 	if len(index.Regions) == 0 {
-		err := fmt.Errorf("%s: %w", sourceRegions, gputide.ErrEmpty)
-		r.b.Source(sourceRegions, gputide.SourceFailed, err)
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", source, gputide.ErrEmpty)
 	}
 	var out []listing
 	for _, code := range slices.Sorted(maps.Keys(index.Regions)) {
 		e := index.Regions[code]
 		if e.RegionCode != code {
-			return nil, drift(sourceRegions, "regions."+code+".regionCode", code, e.RegionCode)
+			return nil, drift(source, "regions."+code+".regionCode", code, e.RegionCode)
 		}
 		if !r.wants(k, code) {
-			r.b.Omit(sourceRegions, "other_partition_or_not_asked", 1)
+			r.b.Omit(source, "other_partition_or_not_asked", 1)
 			continue
 		}
-		l, err := newListing(k, sourceRegions, e.CurrentVersionURL)
+		l, err := newListing(k, source, e.CurrentVersionURL)
 		if err != nil {
 			return nil, err
 		}
@@ -144,33 +147,33 @@ func (r *run) regions(ctx context.Context, k book, path string) ([]listing, erro
 }
 
 // version returns the list of all regions of the version in force.
-func (r *run) version(ctx context.Context, k book, path string) (listing, error) {
-	url, err := address(k, k.source, path)
+func (r *run) version(ctx context.Context, k book, source, path string) (listing, error) {
+	url, err := address(k, source, path)
 	if err != nil {
 		return listing{}, err
 	}
 	var index versionIndex
-	if err := r.index(ctx, sourceVersions, url, &index); err != nil {
+	if _, err := r.http.JSON(ctx, fetch.Request{Source: source, URL: url}, &index); err != nil {
 		return listing{}, err
 	}
 	var current []string
 	for v, e := range index.Versions {
 		if !versionPattern.MatchString(v) {
-			return listing{}, drift(sourceVersions, "versions."+v, "yyyymmddhhmmss", v)
+			return listing{}, drift(source, "versions."+v, "yyyymmddhhmmss", v)
 		}
 		if e.End == nil || e.Begin == "" {
-			return listing{}, drift(sourceVersions, "versions."+v+".versionEffectiveEndDate", "a begin and an end", "none")
+			return listing{}, drift(source, "versions."+v+".versionEffectiveEndDate", "a begin and an end", "none")
 		}
 		if *e.End == "" {
 			current = append(current, v)
 		}
 	}
 	if len(current) != 1 {
-		return listing{}, drift(sourceVersions, "versions.*.versionEffectiveEndDate", "one version without an end", fmt.Sprintf("%d", len(current)))
+		return listing{}, drift(source, "versions.*.versionEffectiveEndDate", "one version without an end", fmt.Sprintf("%d", len(current)))
 	}
-	l, err := newListing(k, sourceVersions, index.Versions[current[0]].URL)
+	l, err := newListing(k, source, index.Versions[current[0]].URL)
 	if err == nil && l.version != current[0] {
-		return listing{}, drift(sourceVersions, "versions."+current[0]+".offerVersionUrl", current[0], l.version)
+		return listing{}, drift(source, "versions."+current[0]+".offerVersionUrl", current[0], l.version)
 	}
 	return l, err
 }

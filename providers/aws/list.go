@@ -17,12 +17,12 @@ type reader func(io.Reader, pricelist.Options, func(*pricelist.Row)) (*pricelist
 
 func (r *run) csv(ctx context.Context, k book, l listing) error {
 	return r.list(ctx, k, l, fetch.Request{
-		Source: sourceCSV, URL: l.csv(), Accept: "text/csv", Keep: keepAccelerated(r.families), KeepRule: keepRule,
+		Source: k.id(sourceCSV), URL: l.csv(), Accept: "text/csv", Keep: keepAccelerated(r.families), KeepRule: keepRule,
 	}, pricelist.ReadCSV)
 }
 
 func (r *run) json(ctx context.Context, k book, l listing) error {
-	return r.list(ctx, k, l, fetch.Request{Source: sourceJSON, URL: l.url, Accept: "application/json"}, pricelist.ReadJSON)
+	return r.list(ctx, k, l, fetch.Request{Source: k.id(sourceJSON), URL: l.url, Accept: "application/json"}, pricelist.ReadJSON)
 }
 
 // list reads one bulk list and reports its scopes as done.
@@ -32,7 +32,7 @@ func (r *run) list(ctx context.Context, k book, l listing, req fetch.Request, re
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	opt := pricelist.Options{Source: req.Source, Partition: k.partition, Currency: k.currency, Region: l.region}
+	opt := pricelist.Options{Source: req.Source, Partition: k.partitions[0], Currency: k.currency, Region: l.region}
 	if l.region != "" {
 		opt.Partition = partitionOf(l.region)
 	}
@@ -107,7 +107,7 @@ func (in *intake) scopes() []gputide.Scope {
 	var out []gputide.Scope
 	for _, m := range listMarkets() {
 		if len(regions) == 0 {
-			out = append(out, gputide.Scope{Partition: in.book.partition, Market: m})
+			out = append(out, gputide.Scope{Partition: in.book.partitions[0], Market: m})
 		}
 		for _, region := range regions {
 			out = append(out, gputide.Scope{Partition: partitionOf(region), Region: region, Market: m})

@@ -16,14 +16,6 @@ import (
 // 2026 (p5e in us-west-2 only).
 func specRegions() []string { return []string{"us-east-1", "us-east-2", "us-west-2"} }
 
-func ec2Hosts() []string {
-	var out []string
-	for _, r := range specRegions() {
-		out = append(out, ec2api.Host(r))
-	}
-	return out
-}
-
 // CrawlSpecs adds what EC2 says of instance types. Without a key, or where EC2
 // does not answer at all, the table of accelerators stands in.
 func (p *Provider) CrawlSpecs(ctx context.Context, b *gputide.Batch) error {

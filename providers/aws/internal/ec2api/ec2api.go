@@ -6,9 +6,12 @@
 package ec2api
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -99,7 +102,7 @@ func newClient(ctx context.Context, opt Options, region string) *ec2.Client {
 	}
 	return ec2.New(ec2.Options{
 		Region:      region,
-		HTTPClient:  opt.HTTP,
+		HTTPClient:  checked{opt.HTTP, opt.Source},
 		Credentials: credentials.NewStaticCredentialsProvider(opt.AccessKeyID, opt.SecretAccessKey, opt.SessionToken),
 		Retryer:     aws.NopRetryer{},
 		Logger:      logger,
@@ -114,6 +117,9 @@ func explain(ctx context.Context, source, region string, err error) error {
 	if fe, ok := errors.AsType[*gputide.FetchError](err); ok {
 		return fe
 	}
+	if de, ok := errors.AsType[*gputide.DriftError](err); ok {
+		return de
+	}
 	if re, ok := errors.AsType[*awshttp.ResponseError](err); ok && re.HTTPStatusCode()/100 != 2 {
 		fe := &gputide.FetchError{
 			Source: source, URL: URL(region), Status: re.HTTPStatusCode(), Attempt: 1, Kind: fetch.StatusKind(re.HTTPStatusCode()),
@@ -127,4 +133,34 @@ func explain(ctx context.Context, source, region string, err error) error {
 		return fe
 	}
 	return &gputide.DriftError{Source: source, Path: "DescribeInstanceTypesResponse", Want: "an answer of EC2", Got: "something else", Err: err}
+}
+
+// checked refuses an answer that is none of EC2: the SDK takes an empty body and
+// a web page for an answer without types.
+type checked struct {
+	http   *http.Client
+	source string
+}
+
+// Do sends a request.
+func (c checked) Do(req *http.Request) (*http.Response, error) {
+	resp, err := c.http.Do(req)
+	if err != nil || resp.StatusCode/100 != 2 {
+		return resp, err
+	}
+	const want = "<DescribeInstanceTypesResponse"
+	body := bufio.NewReader(resp.Body)
+	head, err := body.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, errors.Join(err, resp.Body.Close())
+	}
+	if !bytes.Contains(head, []byte(want)) {
+		err := &gputide.DriftError{Source: c.source, Path: "/", Want: want + ">", Got: fmt.Sprintf("%.60q", head)}
+		return nil, errors.Join(err, resp.Body.Close())
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, resp.Body}
+	return resp, nil
 }
