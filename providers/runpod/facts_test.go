@@ -1,7 +1,6 @@
 package runpod_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gputide/gputide"
-	"github.com/gputide/gputide/crawler/fetch"
 	"github.com/gputide/gputide/providers/providertest"
 	"github.com/gputide/gputide/providers/runpod"
 )
@@ -34,32 +32,12 @@ func sharedPayload(t *testing.T) []byte {
 }
 
 // answer crawls a source that answers with body.
-func answer(t *testing.T, status int, body string) (*providertest.Collector, error) {
+func answer(t testing.TB, status int, body string) (*providertest.Collector, error) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "runpod")
-	manifest, err := json.Marshal(map[string]any{
-		"provider": "runpod", "kind": "recorded", "captured_at": "2026-08-22T00:00:00Z",
-		"exchanges": []any{map[string]any{
-			"source": "gpu-types", "method": "POST", "url": "https://api.runpod.io/graphql", "body_contains": "gpuTypes",
-			"status": status, "headers": map[string]string{"Content-Type": "application/json"}, "file": "body.json",
-		}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string][]byte{"manifest.json": manifest, "body.json": []byte(body)} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	fixtures, err := fetch.OpenFixtures(filepath.Dir(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return providertest.Collect(t.Context(), runpod.New(fetch.New(fetch.Options{Fixtures: fixtures})))
+	return providertest.Collect(t.Context(), runpod.New(providertest.Replay(t, "runpod", providertest.Exchange{
+		Source: "gpu-types", Method: "POST", URL: "https://api.runpod.io/graphql", Status: status, Body: body,
+		Header: map[string]string{"Content-Type": "application/json"},
+	})))
 }
 
 // facts is what is known of the recording, in the words of the source.
