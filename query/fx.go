@@ -29,6 +29,9 @@ type cross struct {
 	legs     []gputide.Rate // the published rates used
 }
 
+// same is no conversion.
+func same(c gputide.Currency) *cross { return &cross{from: c, to: c} }
+
 // apply converts an amount, rounded half-even to nano-units. It returns nil for
 // a nil cross and for what does not fit.
 func (c *cross) apply(n gputide.Nano) *Money {

@@ -87,3 +87,25 @@ func TestRateOfTheDay(t *testing.T) {
 		t.Errorf("with today's rate %s, want 1.5", r.PriceUSD)
 	}
 }
+
+// Without rates offers still stand in order, currency by currency, behind those
+// that can be compared.
+func TestOrderWithoutRates(t *testing.T) {
+	w := newWorld(t)
+	for i, p := range []string{"30", "4", "200"} {
+		for _, c := range []gputide.Currency{"CNY", "EUR"} {
+			w.offer(gputide.Key{Provider: "x", InstanceType: string(c) + string(rune('a'+i)), Currency: c}, p)
+		}
+	}
+	w.offer(gputide.Key{Provider: "x", InstanceType: "USD"}, "999")
+	want := []string{"USD 999", "CNYb 4", "CNYa 30", "CNYc 200", "EURb 4", "EURa 30", "EURc 200"}
+	if diff := cmp.Diff(want, prices(w.offers(OffersRequest{Sort: []string{"price"}}))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i := range w.quotes {
+		w.shape("x", "", w.quotes[i].Key.InstanceType, "l4-24gb", 2, 1)
+	}
+	if diff := cmp.Diff(want, prices(w.offers(OffersRequest{}))); diff != "" {
+		t.Errorf("per accelerator (-want +got):\n%s", diff)
+	}
+}

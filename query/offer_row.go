@@ -45,7 +45,7 @@ func (r *scene) shown(c *candidate) *cross {
 	if r.converts {
 		return c.in
 	}
-	return &cross{from: c.quote.Key.Currency, to: c.quote.Key.Currency}
+	return same(c.quote.Key.Currency)
 }
 
 func (row *OfferRow) addPrice(c *candidate, shown, dollars *cross) {

@@ -14,7 +14,8 @@ type order struct {
 	reverse bool
 }
 
-// rank is the value of an offer under one order.
+// rank is the value of an offer under one order. A price that cannot be
+// converted is not known, and ranks among its like by currency and amount.
 type rank struct {
 	known  bool
 	number float64
@@ -23,7 +24,7 @@ type rank struct {
 }
 
 func (a rank) compare(b rank) int {
-	return cmp.Or(cmp.Compare(a.money, b.money), cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+	return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(a.money, b.money), cmp.Compare(a.number, b.number))
 }
 
 const defaultSort = "price_per_accelerator"
@@ -91,9 +92,9 @@ func (c *candidate) rank(field string) rank {
 	k := &c.quote.Key
 	switch field {
 	case defaultSort:
-		return rankMoney(c.in.share(c.quote.Price, c.view.count))
+		return rankPrice(c.in.share(c.quote.Price, c.view.count), same(k.Currency).share(c.quote.Price, c.view.count), k.Currency)
 	case "price":
-		return rankMoney(c.in.apply(c.quote.Price))
+		return rankPrice(c.in.apply(c.quote.Price), same(k.Currency).apply(c.quote.Price), k.Currency)
 	case "provider":
 		return rankText(k.Provider)
 	case "region":
@@ -134,11 +135,14 @@ func (v *specView) rank(field string) rank {
 	return rank{}
 }
 
-func rankMoney(m *Money) rank {
-	if m == nil {
-		return rank{}
+func rankPrice(converted, published *Money, c gputide.Currency) rank {
+	switch {
+	case converted != nil:
+		return rank{known: true, money: int64(*converted)}
+	case published != nil:
+		return rank{text: string(c), money: int64(*published)}
 	}
-	return rank{known: true, money: int64(*m)}
+	return rank{}
 }
 
 func rankNumber(f *float64) rank {
