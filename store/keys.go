@@ -90,3 +90,5 @@ func (r *reader) wide() int64 {
 }
 
 func be32(b []byte) uint32 { return binary.BigEndian.Uint32(b) }
+
+func putKey(k *[4]byte, id uint32) { binary.BigEndian.PutUint32(k[:], id) }

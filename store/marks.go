@@ -3,6 +3,7 @@ package store
 import (
 	"container/list"
 	"encoding/binary"
+	"sort"
 	"sync"
 
 	bolt "go.etcd.io/bbolt"
@@ -159,8 +160,9 @@ func (r *markReader) walk(scope uint32, start []byte, move cursorMove, seek curs
 // accepts.
 func (r *markReader) before(scope, at uint32, ok func(*mark) bool) (m mark, found bool, err error) {
 	err = r.monthsBack(scope, at, func(marks []mark) bool {
-		for i := len(marks) - 1; i >= 0; i-- {
-			if marks[i].at <= at && ok(&marks[i]) {
+		end := sort.Search(len(marks), func(i int) bool { return marks[i].at > at })
+		for i := end - 1; i >= 0; i-- {
+			if ok(&marks[i]) {
 				m, found = marks[i], true
 				return false
 			}
@@ -173,8 +175,9 @@ func (r *markReader) before(scope, at uint32, ok func(*mark) bool) (m mark, foun
 // after returns the oldest mark of a scope at or after a moment that ok accepts.
 func (r *markReader) after(scope, at uint32, ok func(*mark) bool) (m mark, found bool, err error) {
 	err = r.months(scope, at, func(marks []mark) bool {
-		for i := range marks {
-			if marks[i].at >= at && ok(&marks[i]) {
+		start := sort.Search(len(marks), func(i int) bool { return marks[i].at >= at })
+		for i := start; i < len(marks); i++ {
+			if ok(&marks[i]) {
 				m, found = marks[i], true
 				return false
 			}
@@ -182,4 +185,32 @@ func (r *markReader) after(scope, at uint32, ok func(*mark) bool) (m mark, found
 		return true
 	})
 	return m, found, err
+}
+
+// confirmed returns the newest moment at or before another at which a feed
+// confirmed what it lists; 0 when it did not.
+func (r *markReader) confirmed(f feed, at uint32) (uint32, error) {
+	m, _, err := r.before(f.scope(), at, func(m *mark) bool { return m.source == f.source() && m.confirms() })
+	return m.at, err
+}
+
+// between calls fn with every moment in [from, to] at which a feed confirmed
+// what it lists.
+func (r *markReader) between(f feed, from, to uint32, fn func(at uint32)) error {
+	if from > to {
+		return nil
+	}
+	return r.months(f.scope(), from, func(marks []mark) bool {
+		start := sort.Search(len(marks), func(i int) bool { return marks[i].at >= from })
+		for i := start; i < len(marks); i++ {
+			m := &marks[i]
+			if m.at > to {
+				return false
+			}
+			if m.source == f.source() && m.confirms() && (i == start || marks[i-1].at != m.at || marks[i-1].source != m.source) {
+				fn(m.at)
+			}
+		}
+		return true
+	})
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"time"
-
 	"github.com/gputide/gputide"
 )
 
@@ -46,6 +44,6 @@ type Series struct {
 type Latest struct {
 	Refs    []uint32 // private to the database; stable while it is open
 	Prices  []gputide.Nano
-	Listed  []bool      // listed by the last run that concluded anything about it
-	Changed []time.Time // last change of any kind
+	Listed  []bool   // listed by the last run that concluded anything about it
+	Changed []uint32 // last change of any kind, Unix seconds
 }

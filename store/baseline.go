@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/gputide/gputide"
+)
+
+// Baseline returns what is known of a provider: the ground that guards compare
+// its next run with. Imports are left out of it. A provider never crawled has an
+// empty one.
+func (db *DB) Baseline(ctx context.Context, provider string) (*gputide.Baseline, error) {
+	out := &gputide.Baseline{Series: make(map[gputide.OfferID]gputide.SeriesBaseline)}
+	sids, err := db.selected(false, gputide.Selection{
+		Matches: []gputide.Match{{Field: gputide.FieldProvider, Values: []string{provider}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = db.view(func(v *view) error {
+		pid, ok := v.d.find(provider)
+		if !ok {
+			return nil
+		}
+		scopes, err := loadScopes(v.tx.Bucket(bucketScope), v.d, pid)
+		if err != nil {
+			return err
+		}
+		sources, err := v.sources(pid)
+		if err != nil {
+			return err
+		}
+		for i := range scopes {
+			s, seen, err := v.scopeBaseline(&scopes[i], sources)
+			if err != nil {
+				return err
+			}
+			if seen {
+				out.Scopes = append(out.Scopes, s)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = db.eachBatch(ctx, sids, func(v *view, part []uint32) error { return v.seriesBaseline(out, part) })
+	if err != nil {
+		return nil, err
+	}
+	return out, db.heldPrices(out, provider)
+}
+
+func (v *view) scopeBaseline(s *storedScope, sources *sourceTable) (gputide.ScopeBaseline, bool, error) {
+	out := gputide.ScopeBaseline{
+		Scope: s.s, LastDone: make(map[string]int), Sources: make(map[string]int64), HeldDigest: s.held,
+	}
+	err := v.marks.months(s.id, 0, func(marks []mark) bool {
+		for i := range marks {
+			m := &marks[i]
+			if sources.imported(m.source) {
+				continue
+			}
+			out.LastAt = moment(m.at)
+			if m.status == markDone {
+				name := sources.name(m.source)
+				out.LastSource, out.DoneAt = name, moment(m.at)
+				if m.confirms() { // how many changes a feed told says nothing of the next window
+					out.LastDone[name] = int(m.count)
+				}
+				out.Sources[name]++
+			}
+		}
+		return true
+	})
+	return out, !out.LastAt.IsZero(), err
+}
+
+func (v *view) seriesBaseline(out *gputide.Baseline, sids []uint32) error {
+	for _, sid := range sids {
+		s := v.offers.slot(sid)
+		if s.status == statusNone {
+			continue
+		}
+		rec, err := v.offers.record(sid)
+		if err != nil {
+			return err
+		}
+		k, _, err := rec.key(v.d)
+		if err != nil {
+			return err
+		}
+		pid, _ := v.d.find(k.Provider)
+		sources, err := v.sources(pid)
+		if err != nil {
+			return err
+		}
+		out.Series[k.ID()] = gputide.SeriesBaseline{
+			Price: gputide.Nano(s.price), Present: s.listedOrHeld(), Held: s.status == statusHeld, Source: sources.name(s.source),
+		}
+	}
+	return nil
+}
+
+// heldPrices adds the prices of the rows in quarantine.
+func (db *DB) heldPrices(out *gputide.Baseline, provider string) error {
+	return db.view(func(v *view) error {
+		pid, ok := v.d.find(provider)
+		if !ok {
+			return nil
+		}
+		prefix := key32(pid)
+		c := v.tx.Bucket(bucketQuarantine).Cursor()
+		for k, raw := c.Seek(prefix); len(k) > 4 && string(k[:4]) == string(prefix); k, raw = c.Next() {
+			var q gputide.Quarantined
+			if err := json.Unmarshal(raw, &q); err != nil {
+				return corrupt("quarantine", "row of %d bytes", len(raw))
+			}
+			if q.Price == nil {
+				continue
+			}
+			id := q.Key.ID()
+			s := out.Series[id]
+			s.HeldPrice = q.Price
+			out.Series[id] = s
+		}
+		return nil
+	})
+}

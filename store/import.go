@@ -1,0 +1,429 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/gputide/gputide"
+)
+
+const (
+	// maxImportKeys is how many series one transaction of an import writes.
+	maxImportKeys = 10_000
+
+	// maxImportRows bounds the memory of one import: 40 bytes a row.
+	maxImportRows = 50_000_000
+)
+
+// Import stores rows of other people's records under the source
+// "import:<profile>". Rows may come in any order: the same rows give the same
+// contents. What is stored already is counted and costs nothing; a row that
+// contradicts a stored one of the same profile, offer and moment is refused and
+// counted, and so are two rows of one import that contradict each other.
+//
+// Rows of a snapshot kind list everything of their partition, seller, region and
+// market at their moment: what an earlier snapshot of the profile listed and a
+// later one does not is withdrawn. An import is written in transactions of
+// 10,000 series; one that was interrupted is completed by repeating it.
+func (db *DB) Import(ctx context.Context, profile string, kind gputide.ImportKind, rows iter.Seq2[gputide.ImportRow, error]) (ImportResult, error) {
+	if db.readOnly {
+		return ImportResult{}, errReadOnly
+	}
+	if profile == "" || len(profile) > maxLiteral {
+		return ImportResult{}, fmt.Errorf("%w: import profile %q", gputide.ErrInvalid, profile)
+	}
+	if kind != gputide.ImportSnapshot && kind != gputide.ImportEvents {
+		return ImportResult{}, fmt.Errorf("%w: import kind %q", gputide.ErrInvalid, kind)
+	}
+	im := &importer{db: db, source: ImportPrefix + profile, snapshot: kind == gputide.ImportSnapshot, ids: make(map[gputide.Key]int32)}
+	if err := im.read(ctx, rows); err != nil {
+		return ImportResult{}, fmt.Errorf("import %s: %w", profile, err)
+	}
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	for _, provider := range slices.Sorted(maps.Keys(im.providers)) {
+		if err := im.write(ctx, provider); err != nil {
+			return im.res, fmt.Errorf("import %s: %w", profile, err)
+		}
+	}
+	return im.res, nil
+}
+
+// importer holds one import in memory, compactly.
+type importer struct {
+	db       *DB
+	source   string
+	snapshot bool
+	res      ImportResult
+
+	ids       map[gputide.Key]int32
+	series    []importSeries
+	details   []importDetail
+	detailIDs map[importDetail]int32
+	providers map[string][]int32 // series of a provider
+}
+
+type importSeries struct {
+	key   gputide.Key
+	scope gputide.Scope
+	rows  []importRow
+}
+
+type importRow struct {
+	at     uint32
+	detail int32
+	price  int64
+}
+
+// importDetail is the detail of a row, encoded.
+type importDetail struct{ content, sku string }
+
+func (im *importer) read(ctx context.Context, rows iter.Seq2[gputide.ImportRow, error]) error {
+	im.detailIDs = map[importDetail]int32{}
+	im.providers = make(map[string][]int32)
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if im.res.Rows++; im.res.Rows > maxImportRows {
+			return &gputide.HintError{
+				Err:  fmt.Errorf("%w: more than %d rows", gputide.ErrTooLarge, maxImportRows),
+				Hint: "split the file and import its parts",
+			}
+		}
+		if im.res.Rows%4096 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if err := im.add(&row); err != nil {
+			return fmt.Errorf("row %d: %w", im.res.Rows, err)
+		}
+	}
+	im.res.Series = len(im.series)
+	return nil
+}
+
+func (im *importer) add(row *gputide.ImportRow) error {
+	o := &row.Offer
+	at, err := seconds(row.At)
+	if err != nil {
+		return err
+	}
+	if o.Price <= 0 || o.Price > gputide.MaxNano {
+		return fmt.Errorf("%w: price %s of %s", gputide.ErrInvalid, o.Price, o.Key.InstanceType)
+	}
+	if o.Key.Provider == "" {
+		return fmt.Errorf("%w: no provider", gputide.ErrInvalid)
+	}
+	id, ok := im.ids[o.Key]
+	if !ok {
+		id = int32(len(im.series))
+		im.ids[o.Key] = id
+		im.series = append(im.series, importSeries{key: o.Key, scope: gputide.Scope{
+			Partition: o.Key.Partition, Seller: o.Key.Seller, Region: o.Key.Region, Market: o.Key.Market, Part: o.Part,
+		}})
+		im.providers[o.Key.Provider] = append(im.providers[o.Key.Provider], id)
+	}
+	d := importDetail{encodeContent(o.Price, &o.Published, o.Flags), o.SKU}
+	di, ok := im.detailIDs[d]
+	if !ok {
+		di = int32(len(im.details))
+		im.detailIDs[d] = di
+		im.details = append(im.details, d)
+	}
+	s := &im.series[id]
+	s.rows = append(s.rows, importRow{at: at, detail: di, price: int64(o.Price)})
+	return nil
+}
+
+// write stores the series of one provider and then the marks of their moments,
+// so that nothing counts as confirmed before it is stored.
+func (im *importer) write(ctx context.Context, provider string) error {
+	ids := im.providers[provider]
+	slices.SortFunc(ids, func(a, b int32) int {
+		return cmp.Compare(im.series[a].key.Canonical(), im.series[b].key.Canonical())
+	})
+	p := importProvider{im: im, provider: provider, moments: make(map[gputide.Scope]map[uint32]uint32)}
+	for _, id := range ids {
+		p.settle(&im.series[id])
+	}
+	for part := range slices.Chunk(ids, maxImportKeys) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := im.db.update(provider, gputide.CauseImport, func(w *writer) error { return p.series(w, part) }); err != nil {
+			return err
+		}
+	}
+	return im.db.update(provider, gputide.CauseImport, p.finish)
+}
+
+// importProvider is the part of an import that belongs to one provider.
+type importProvider struct {
+	im       *importer
+	provider string
+	moments  map[gputide.Scope]map[uint32]uint32 // rows of a scope at each moment
+	sorted   map[gputide.Scope][]uint32
+	done     roaring.Bitmap // series written
+	total    gputide.CommitResult
+	digest   [8]byte
+	last     uint32
+}
+
+// settle sorts the rows of a series, joins equal twins and refuses rows that
+// contradict each other.
+func (p *importProvider) settle(s *importSeries) {
+	slices.SortStableFunc(s.rows, func(a, b importRow) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.price, b.price), cmp.Compare(a.detail, b.detail))
+	})
+	out := s.rows[:0]
+	for i := 0; i < len(s.rows); {
+		j := i + 1
+		for j < len(s.rows) && s.rows[j].at == s.rows[i].at {
+			j++
+		}
+		if s.rows[i].price == s.rows[j-1].price {
+			out = append(out, s.rows[i])
+			p.im.res.Known += j - i - 1
+		} else {
+			p.im.res.Conflicts += j - i
+		}
+		i = j
+	}
+	s.rows = out
+	m := p.moments[s.scope]
+	if m == nil {
+		m = make(map[uint32]uint32)
+		p.moments[s.scope] = m
+	}
+	for _, r := range out {
+		m[r.at]++
+		p.last = max(p.last, r.at)
+	}
+}
+
+// series writes some series with their rows.
+func (p *importProvider) series(w *writer, ids []int32) error {
+	source, err := w.sources.add(p.im.source)
+	if err != nil {
+		return err
+	}
+	t := w.touch(0)
+	specs := newSpecReader(w.tx, w.d)
+	details := make(map[int32]detail)
+	var add []statement
+	for _, id := range ids {
+		s := &p.im.series[id]
+		if len(s.rows) == 0 {
+			continue
+		}
+		scope, err := w.scope(s.scope)
+		if err != nil {
+			return err
+		}
+		sid, _, ok, err := w.offers.lookup(&s.key, "", 0)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			attrs, err := w.attrs(&s.key, specs)
+			if err != nil {
+				return err
+			}
+			if sid, err = w.offers.create(&s.key, "", attrs); err != nil {
+				return err
+			}
+		}
+		add = p.statements(w, s, makeFeed(scope, source), details, add[:0])
+		if err := p.apply(t, sid, add); err != nil {
+			return err
+		}
+	}
+	p.count(w)
+	return nil
+}
+
+func (p *importProvider) apply(t *touch, sid uint32, add []statement) error {
+	rec, err := t.b.recordOf(sid)
+	if err != nil {
+		return err
+	}
+	var res applied
+	before := t.w.res.Changed + t.w.res.FirstSeen
+	if _, err := t.apply(sid, rec, add, nil, &res); err != nil {
+		return err
+	}
+	p.done.Add(sid)
+	p.im.res.Known += res.known
+	p.im.res.Conflicts += res.conflicts
+	listed := 0
+	for i := range add {
+		if add[i].say == sayListed {
+			listed++
+		}
+	}
+	p.im.res.Confirmed += max(0, listed-res.known-res.conflicts-(t.w.res.Changed+t.w.res.FirstSeen-before))
+	return nil
+}
+
+// statements turns the rows of a series, and the moments it is missing at, into
+// statements.
+func (p *importProvider) statements(w *writer, s *importSeries, f feed, details map[int32]detail, out []statement) []statement {
+	st := statement{feed: f, rank: rankImportEvent, explicit: true}
+	var moments []uint32
+	if p.im.snapshot {
+		st.rank, st.explicit = rankImport, false
+		moments = p.momentsOf(s.scope)
+	}
+	for i := range s.rows {
+		r := &s.rows[i]
+		for ; len(moments) > 0 && moments[0] <= r.at; moments = moments[1:] {
+			if moments[0] < r.at {
+				out = append(out, statement{at: moments[0], feed: f, rank: st.rank, say: sayAbsent})
+			}
+		}
+		d, ok := details[r.detail]
+		if !ok {
+			x := &p.im.details[r.detail]
+			d = detail{content: w.d.intern(x.content), sku: x.sku}
+			details[r.detail] = d
+		}
+		st.at, st.price, st.detail = r.at, r.price, d
+		out = append(out, st)
+	}
+	for _, at := range moments {
+		out = append(out, statement{at: at, feed: f, rank: st.rank, say: sayAbsent})
+	}
+	return out
+}
+
+func (p *importProvider) momentsOf(s gputide.Scope) []uint32 {
+	if m, ok := p.sorted[s]; ok {
+		return m
+	}
+	if p.sorted == nil {
+		p.sorted = make(map[gputide.Scope][]uint32)
+	}
+	m := slices.Sorted(maps.Keys(p.moments[s]))
+	p.sorted[s] = m
+	return m
+}
+
+func (p *importProvider) count(w *writer) {
+	r := &w.res
+	p.im.res.FirstSeen += r.FirstSeen
+	p.im.res.Changed += r.Changed
+	p.im.res.Withdrawn += r.Withdrawn
+	p.im.res.Returned += r.Returned
+	p.total.FirstSeen += r.FirstSeen
+	p.total.Changed += r.Changed
+	p.total.Withdrawn += r.Withdrawn
+	p.total.Returned += r.Returned
+}
+
+// finish withdraws what the snapshots no longer list and records their moments.
+func (p *importProvider) finish(w *writer) error {
+	source, err := w.sources.add(p.im.source)
+	if err != nil {
+		return err
+	}
+	marked := 0
+	t := w.touch(0)
+	scopes := slices.SortedFunc(maps.Keys(p.moments), func(a, b gputide.Scope) int { return cmp.Compare(a.String(), b.String()) })
+	for _, s := range scopes {
+		if !p.im.snapshot {
+			break
+		}
+		scope, err := w.scope(s)
+		if err != nil {
+			return err
+		}
+		if err := p.missing(w, t, scope, makeFeed(scope, source), p.momentsOf(s)); err != nil {
+			return err
+		}
+		n, err := p.mark(w, scope, source, s)
+		if err != nil {
+			return err
+		}
+		marked += n
+	}
+	p.count(w)
+	if marked == 0 && p.total == (gputide.CommitResult{}) {
+		return nil
+	}
+	return p.record(w)
+}
+
+// missing states the absence of series of a scope that the import does not name
+// at all.
+func (p *importProvider) missing(w *writer, t *touch, scope uint32, f feed, moments []uint32) error {
+	bm := roaring.New()
+	if err := (index{inv: w.offers.inv}).union(bm, fieldScope, string(key32(scope))); err != nil {
+		return err
+	}
+	bm.AndNot(&p.done)
+	add := make([]statement, 0, len(moments))
+	for _, at := range moments {
+		add = append(add, statement{at: at, feed: f, rank: rankImport, say: sayAbsent})
+	}
+	it := bm.Iterator()
+	for it.HasNext() {
+		sid := it.Next()
+		rec, err := w.offers.recordOf(sid)
+		if err != nil {
+			return err
+		}
+		var res applied
+		if _, err := t.apply(sid, rec, add, nil, &res); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark records the moments of a scope as done and returns how many were new.
+func (p *importProvider) mark(w *writer, scope uint32, source uint8, s gputide.Scope) (int, error) {
+	n := 0
+	for _, at := range p.momentsOf(s) {
+		stored, err := w.marks.month(scope, monthOf(at))
+		if err != nil {
+			return n, err
+		}
+		if slices.ContainsFunc(stored, func(m mark) bool { return m.at == at && m.source == source }) {
+			continue
+		}
+		if err := w.addMark(scope, mark{at: at, source: source, count: p.moments[s][at]}); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// record adds the import to the list of runs.
+func (p *importProvider) record(w *writer) error {
+	h := sha256.New()
+	var b []byte
+	for _, id := range p.im.providers[p.provider] {
+		for _, r := range p.im.series[id].rows {
+			b = binary.BigEndian.AppendUint32(b[:0], r.at)
+			h.Write(binary.BigEndian.AppendUint64(b, uint64(r.price)))
+		}
+	}
+	w.res = gputide.CommitResult{
+		FirstSeen: p.total.FirstSeen, Changed: p.total.Changed, Withdrawn: p.total.Withdrawn, Returned: p.total.Returned,
+	}
+	static := w.d.intern(`{"report":{"Sources":[{"Source":"` + p.im.source + `","Status":"ok"}]}}`)
+	row := runRow{provider: w.pid, at: p.last, cause: w.log.cause, recorded: int64(w.recorded), static: static, results: resultCounts(&w.res)}
+	copy(row.hash[:], h.Sum(nil))
+	return w.putRun(&row)
+}
