@@ -204,6 +204,28 @@ func TestChangesSelect(t *testing.T) {
 	}
 }
 
+func TestEmptyChangesNameTheBound(t *testing.T) {
+	for want, req := range map[string]ChangesRequest{
+		"from=2026-10-01T00:00:00Z emptied the answer: 6 changes without it": {From: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)},
+		"to=2020-01-01T00:00:00Z emptied the answer: 6 changes without it":   {To: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"kind=held emptied the answer: 6 changes without it":                 {Kinds: []string{"held"}},
+		"after-seq=6 emptied the answer: 2 changes without it":               {AfterSeq: 6, Kinds: []string{"price"}},
+		"no changes stored; `gputide crawl` fetches some":                    {},
+	} {
+		w := changed(t)
+		if req.AfterSeq == 0 && req.From.IsZero() && req.To.IsZero() && req.Kinds == nil {
+			w.changes = nil
+		}
+		ans, err := newEngine(w.memory).Changes(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ans.Empty == nil || ans.Empty.Text != want {
+			t.Errorf("empty %+v, want %q", ans.Empty, want)
+		}
+	}
+}
+
 // A change of an offer with one price everywhere belongs to the places that
 // stock it, tier by tier.
 func TestChangesOfOneEverywherePrice(t *testing.T) {

@@ -18,7 +18,8 @@
 //   - stats bid_floor and payable. Filter stat asks for them.
 //   - tier unverified. Filter tier asks for it.
 //   - spot offers flagged spot_equals_on_demand or spot_above_on_demand: they
-//     are not cheap spot. Filter flag asks for them.
+//     are no cheap spot, and a filter on market alone does not ask for them.
+//     Filter flag does.
 //
 // # Where an offer is sold
 //
@@ -26,4 +27,12 @@
 // availability signals name with something in stock. A filter on region,
 // country or continent selects such an offer by those signals and judges its
 // availability by them alone.
+//
+// # Currency
+//
+// A price stands in the currency it was published in, beside its price in US
+// dollars; offers are compared in dollars. With [OffersRequest].In the price,
+// the price per accelerator and the currency of a row are those of In, the
+// published text keeps its own, and offers are compared in In. Without a rate
+// the converted price is null and the row flagged no_fx.
 package query

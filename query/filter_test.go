@@ -185,3 +185,33 @@ func TestReaderErrorsSurface(t *testing.T) {
 		}
 	}
 }
+
+// What the catalogue and the specs say today decides, not what was stored.
+func TestFlagsAreBroughtUpToDate(t *testing.T) {
+	w := newWorld(t)
+	stored := func(q *gputide.Quote) {
+		q.Flags = []gputide.Flag{gputide.FlagMemoryMismatch, gputide.FlagSpecUnknown, gputide.FlagUnknownAccelerator}
+	}
+	w.shape("aws", "aws", "known", "l4-24gb", 1, 1)
+	w.shape("aws", "aws", "unknown", "GPU X", 1, 1)
+	w.shape("aws", "aws", "fpga", "VU47P", 1, 1)
+	w.specs[2].Device.Kind = gputide.DeviceFPGA
+	for typ, want := range map[string][]gputide.Flag{
+		"known":   {gputide.FlagMemoryMismatch},
+		"unknown": {gputide.FlagMemoryMismatch, gputide.FlagUnknownAccelerator},
+		"fpga":    {gputide.FlagMemoryMismatch},
+		"no spec": {gputide.FlagMemoryMismatch, gputide.FlagSpecUnknown},
+	} {
+		w.offer(aws(typ, "us-east-1"), "1", stored)
+		r := w.offers(OffersRequest{Filter: Filter{Type: []string{typ}}}).Rows[0]
+		if diff := cmp.Diff(want, r.Flags); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", typ, diff)
+		}
+		if typ == "fpga" && r.Accelerator != nil {
+			t.Errorf("an FPGA is shown as the accelerator %+v", r.Accelerator)
+		}
+	}
+	if len(w.quotes[0].Flags) != 3 {
+		t.Error("the store's own flags were written to")
+	}
+}
