@@ -154,17 +154,3 @@ func TestNotInFixture(t *testing.T) {
 		t.Errorf("hist-90d is not skipped: %v", c.Sources)
 	}
 }
-
-// FuzzDocument proves that no document makes a rate that is none.
-func FuzzDocument(f *testing.F) {
-	f.Add(envelope(day("2023-02-01", "USD 1.0894", "CNY 7.3452", "RUB N/A")))
-	f.Add("<html>")
-	f.Fuzz(func(t *testing.T, body string) {
-		c, _ := crawl(t, hist(body))
-		for _, r := range c.Rates {
-			if v, err := gputide.ParseAmount(r.Amount); err != nil || v.Sign() <= 0 || !r.Quote.Valid() || r.Date.After(providertest.Moment()) {
-				t.Errorf("rate %v", r)
-			}
-		}
-	})
-}

@@ -185,18 +185,3 @@ func TestStock(t *testing.T) {
 		t.Errorf("%d rows skipped, want the unknown word and the data centre without id", len(c.Skips))
 	}
 }
-
-// FuzzAnswer proves that no answer makes a price that is none.
-func FuzzAnswer(f *testing.F) {
-	f.Add(body(row(nil)))
-	f.Add(body(row(map[string]string{"securePrice": "1e-9", "maxGpuCount": "8"})))
-	f.Add(`{"data":{"gpuTypes":[{}],"dataCenters":[{}]}}`)
-	f.Fuzz(func(t *testing.T, body string) {
-		c, _ := answer(t, 200, body)
-		for _, o := range c.Offers {
-			if v, err := gputide.ParseAmount(o.Price.Amount); err != nil || v.Sign() <= 0 {
-				t.Errorf("price %q of %q", o.Price.Amount, o.Key.Canonical())
-			}
-		}
-	})
-}

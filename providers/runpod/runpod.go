@@ -23,7 +23,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -116,12 +115,11 @@ func (p *Provider) read(ctx context.Context) (url string, data *replyData, err e
 	var r reply
 	url, err = p.http.JSON(ctx, fetch.Request{
 		Source: source,
-		Method: http.MethodPost,
 		URL:    endpoint,
-		Header: http.Header{"Content-Type": {"application/json"}},
+		Header: map[string][]string{"Content-Type": {"application/json"}},
 		Body:   body,
 	}, &r)
-	if fe, ok := errors.AsType[*gputide.FetchError](err); ok && fe.Status == http.StatusBadRequest {
+	if errors.Is(err, gputide.ErrInvalid) { // the query was fine before
 		return "", nil, &gputide.DriftError{Source: source, Path: "query", Want: "it taken", Got: "it refused", Err: err}
 	}
 	if err != nil {
