@@ -184,3 +184,16 @@ type ImportRow struct {
 	At    time.Time // the moment observed, in whole seconds
 	Offer Offer
 }
+
+// ImportResult says what an import changed.
+type ImportResult struct {
+	Rows      int // rows read
+	Series    int // series they belong to
+	FirstSeen int
+	Changed   int // price changes added
+	Withdrawn int
+	Returned  int
+	Confirmed int // rows that repeat a price, newly recorded
+	Known     int // rows that were stored before, or twice in the import
+	Conflicts int // rows refused: another price is stated for the same offer and moment
+}
