@@ -14,17 +14,7 @@ type Deriver interface {
 }
 
 // ImportResult says what an import changed.
-type ImportResult struct {
-	Rows      int // rows read
-	Series    int // series they belong to
-	FirstSeen int
-	Changed   int // price changes added
-	Withdrawn int
-	Returned  int
-	Confirmed int // rows that repeat a price, newly recorded
-	Known     int // rows that were stored before
-	Conflicts int // rows refused: another price is stated for the same offer and moment
-}
+type ImportResult = gputide.ImportResult
 
 // Series is one series of an export: who it is and every observation of it.
 // Values are reused by the iterator: copy what must outlive a step.
