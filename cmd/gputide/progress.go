@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -94,10 +95,7 @@ func (p *progress) line() string {
 		sums = append(sums, s)
 	}
 	slices.SortFunc(sums, func(a, b sum) int {
-		if a.bytes != b.bytes {
-			return int(min(max(b.bytes-a.bytes, -1), 1))
-		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.name, b.name))
 	})
 	parts := []string{fmt.Sprintf("crawling %d of %d providers", len(sums), p.total)}
 	for _, s := range sums {

@@ -50,7 +50,7 @@ type sourceInfoOut struct {
 	Env    []string `json:"env"`
 	Gives  *string  `json:"gives"`
 	Prices bool     `json:"prices"`
-	HasKey bool     `json:"has_key"` // every variable of env is set
+	EnvSet []string `json:"env_set"` // those of env that have a value
 }
 
 func (m *Main) providersCmd() *cobra.Command {
@@ -113,7 +113,7 @@ func newProviderOut(info *gputide.Info, s *secrets) providerOut {
 		row.Sources = append(row.Sources, sourceInfoOut{
 			Source: src.ID, Title: src.Title, URL: opt(src.URL), Doc: opt(src.Doc), Auth: string(auth), Env: texts(src.Env),
 			Gives: opt(src.Gives), Prices: src.Prices,
-			HasKey: len(src.Env) > 0 && !slices.ContainsFunc(src.Env, func(name string) bool { return s.get(name) == "" }),
+			EnvSet: slices.DeleteFunc(texts(src.Env), func(name string) bool { return s.get(name) == "" }),
 		})
 	}
 	return row
@@ -182,11 +182,15 @@ func (m *Main) printSources(p *providerOut) {
 		if len(s.Env) == 0 {
 			continue
 		}
-		state := "not set"
-		if s.HasKey {
-			state = "set"
+		names := make([]string, len(s.Env))
+		for i, name := range s.Env {
+			state := " (not set)"
+			if slices.Contains(s.EnvSet, name) {
+				state = " (set)"
+			}
+			names[i] = name + state
 		}
-		line := fmt.Sprintf("    key: %s (%s)", strings.Join(s.Env, ", "), state)
+		line := "    key: " + strings.Join(names, ", ")
 		if s.Gives != nil {
 			line += "; gives " + clean(*s.Gives)
 		}
@@ -235,7 +239,7 @@ func keyCell(p *providerOut) string {
 			free = free || s.Prices
 		default:
 			wants = true
-			has = has && s.HasKey
+			has = has && len(s.EnvSet) > 0
 		}
 	}
 	switch {

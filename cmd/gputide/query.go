@@ -37,7 +37,7 @@ type answer struct {
 // hidden, what was cut.
 func (m *Main) footer(a answer) {
 	w := m.Stderr
-	if a.empty != nil {
+	if a.empty != nil && len(a.hidden) == 0 {
 		fmt.Fprintf(w, "%s\n", clean(a.empty.Text))
 	}
 	if a.shown < a.total {

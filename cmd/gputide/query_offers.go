@@ -16,8 +16,9 @@ import (
 const offersLong = `What is on offer, cheapest per accelerator first.
 
 The price is that of the whole machine for an hour, in the currency published;
---in USD converts with the ECB rate of the day. "≈" marks a price that was
-derived from another unit, basis or currency; explain shows the arithmetic.
+--in USD converts with the ECB rate of the day. "≈" marks a price derived from
+another unit or currency, the amount as published stands before it; explain shows
+the arithmetic.
 
 Left out unless a filter asks for them (the footer counts them): offers that are
 withdrawn, sold out or in a gap; bid floors and prices that depend on an account;
@@ -120,7 +121,7 @@ func offerTable(rows []query.OfferRow) []column[query.OfferRow] {
 		cols = append(cols, column[query.OfferRow]{head: "PUBLISHED", cell: publishedCell, right: true, shed: 4})
 	}
 	return append(cols,
-		column[query.OfferRow]{head: "PRICE/H", cell: func(r *query.OfferRow) string { return priceText(r.Price, string(r.Currency), derived(r)) }, right: true},
+		column[query.OfferRow]{head: "PRICE/H", cell: func(r *query.OfferRow) string { return priceText(r.Price, string(r.Currency), approximate(r)) }, right: true},
 		column[query.OfferRow]{head: "PER GPU", cell: func(r *query.OfferRow) string { return priceText(r.PricePerAccelerator, string(r.Currency), false) }, right: true, shed: 3},
 		column[query.OfferRow]{head: "N", cell: func(r *query.OfferRow) string { return acceleratorCount(r.Accelerator) }, right: true},
 		column[query.OfferRow]{head: "GPU", cell: func(r *query.OfferRow) string { return acceleratorName(r.Accelerator) }, least: 8},
@@ -146,6 +147,13 @@ func derived(r *query.OfferRow) bool {
 	p := &r.Published
 	return p.Amount == "" || gputide.Unit(p.Unit) != gputide.PerHour || gputide.Basis(p.Basis) != gputide.BasisInstance ||
 		p.Currency != r.Currency || r.Upfront != ""
+}
+
+// approximate reports whether the hourly price was derived from another unit or
+// currency, and not only multiplied.
+func approximate(r *query.OfferRow) bool {
+	p := &r.Published
+	return r.Upfront != "" || p.Currency != r.Currency || (p.Amount != "" && gputide.Unit(p.Unit) != gputide.PerHour)
 }
 
 func publishedCell(r *query.OfferRow) string {
