@@ -38,7 +38,7 @@ func TestRunPodTable(t *testing.T) {
 		seen++
 		d := device(id, gb, 0, display)
 		r := c.read("runpod", d)
-		if r.card == nil || r.card.entry.Slug != want[id] || r.mismatch || r.masked || r.confidence != high {
+		if r.card == nil || r.card.slug != want[id] || r.mismatch || r.masked || r.confidence != high {
 			t.Errorf("%s (%s, %v GB): %+v, want %s", id, display, gb, r.accelerator(), want[id])
 		}
 		d.Vendor = "Nvidia"
@@ -152,10 +152,10 @@ func TestEC2Devices(t *testing.T) {
 			}
 			seen[key] = true
 			r := c.read("aws", d)
-			if r.card == nil || r.card.entry.Slug != want[key] || r.confidence != high || r.masked || r.mismatch != (g.Name == "Trainium2") {
+			if r.card == nil || r.card.slug != want[key] || r.confidence != high || r.masked || r.mismatch != (g.Name == "Trainium2") {
 				t.Errorf("%s %s %v × %d MiB: %+v, want %s", it.InstanceType, g.Name, d.Count, g.MemoryInfo.SizeInMiB, r, want[key])
 			}
-			class := r.card.entry.Class
+			class := r.card.class
 			if fpga := len(it.FpgaInfo.Fpgas) > 0; fpga != (class == gputide.DeviceFPGA) {
 				t.Errorf("%s: class %s", it.InstanceType, class)
 			}
@@ -220,10 +220,10 @@ func TestAlibabaSpecs(t *testing.T) {
 		r := c.read("alibaba", d)
 		slug := "-"
 		if r.card != nil {
-			slug = r.card.entry.Slug
-			switch r.card.entry.Class {
+			slug = r.card.slug
+			switch r.card.class {
 			case gputide.DeviceFPGA, gputide.DeviceVideo:
-				outside[r.card.entry.Class]++
+				outside[r.card.class]++
 			}
 		}
 		if slug != want[key] || r.masked != (strings.Contains(";"+masked+";", ";"+row.Model+";")) {

@@ -27,7 +27,7 @@ func (c *Catalogue) Match(pattern string) ([]string, bool) {
 	}
 	slugs := make([]string, 0, len(cards))
 	for _, k := range cards {
-		slugs = append(slugs, k.entry.Slug)
+		slugs = append(slugs, k.slug)
 	}
 	return slugs, len(slugs) > 0
 }
@@ -69,11 +69,11 @@ func (c *Catalogue) Near(pattern string, n int) []string {
 		}
 	}
 	for i := range c.cards {
-		e := &c.cards[i].entry
-		consider(e.Slug, e.Slug)
-		consider(e.Model, e.Model)
-		for _, a := range e.Aliases {
-			consider(e.Slug, a)
+		k := &c.cards[i]
+		consider(k.slug, k.slug)
+		consider(k.model, k.model)
+		for a := range strings.SplitSeq(k.details.aliases, ";") {
+			consider(k.slug, a)
 		}
 	}
 	var found []candidate

@@ -62,7 +62,7 @@ const unfit = math.MaxFloat64
 // distance says how far a claim lies from a card, 0 being its label; unfit when
 // it cannot be that card. A card without a label fits anything, badly.
 func (ev *evidence) distance(k *card, c claim) float64 {
-	if k.entry.MemoryGB == nil {
+	if k.memory == 0 {
 		return 10
 	}
 	whole := k.distance(c.mib)
@@ -73,7 +73,7 @@ func (ev *evidence) distance(k *card, c claim) float64 {
 		}
 		return min(whole, part+1)
 	}
-	if ev.sliced && whole == unfit && c.mib < *k.entry.MemoryGB*1024 {
+	if ev.sliced && whole == unfit && c.mib < k.memory*1024 {
 		return 2
 	}
 	return whole
@@ -83,14 +83,14 @@ func (ev *evidence) distance(k *card, c claim) float64 {
 // to report counts as within the window; it is no nearer for that, so that cards
 // of one label stay level.
 func (k *card) distance(mib float64) float64 {
-	label := *k.entry.MemoryGB * 1024
+	label := k.memory * 1024
 	d := windowDistance(mib, label)
 	for _, gb := range k.also {
 		d = min(d, windowDistance(mib, gb*1024))
 	}
-	for _, u := range k.entry.UsableMiB {
+	for _, u := range k.usable {
 		// Seen, but above the label: a modified card.
-		if f := float64(u); math.Abs(mib-f) <= f*usableSlack && f <= label*windowHigh {
+		if math.Abs(mib-u) <= u*usableSlack && u <= label*windowHigh {
 			d = min(d, math.Abs(mib/label-1))
 		}
 	}

@@ -1,10 +1,10 @@
 package normalize
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxName bounds the text of a device name that is looked at.
@@ -45,23 +45,44 @@ func spell(s string) spelling {
 	return sp
 }
 
-// fold reduces text to its lower-case letters and digits.
+// fold reduces text to its letters and digits, in lower case.
 func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			return b.String() + strings.Map(foldRune, s[i:])
+		case 'A' <= c && c <= 'Z':
+			b.WriteByte(c + 'a' - 'A')
+		case 'a' <= c && c <= 'z', isDigit(c):
+			b.WriteByte(c)
 		}
-		return -1
-	}, s)
+	}
+	return b.String()
+}
+
+func foldRune(r rune) rune {
+	if isNameRune(r) {
+		return unicode.ToLower(r)
+	}
+	return -1
+}
+
+func isNameRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // tokenise splits lower-case text at everything that is neither letter nor
 // digit; a point between digits stays.
 func tokenise(s string) []string {
-	var tokens []string
+	tokens := make([]string, 0, 8)
 	start := -1
 	for i, r := range s {
-		in := unicode.IsLetter(r) || unicode.IsDigit(r) ||
+		in := isNameRune(r) ||
 			(r == '.' && start >= 0 && isDigit(s[i-1]) && i+1 < len(s) && isDigit(s[i+1]))
 		switch {
 		case in && start < 0:
@@ -111,12 +132,12 @@ func (sp *spelling) takeProfile(tokens []string, i *int) bool {
 // takeMemory reads a size: "80gb", "80g", "80 gb".
 func (sp *spelling) takeMemory(tokens []string, i *int) bool {
 	tok := tokens[*i]
-	for _, unit := range []string{"gib", "gb", "g"} {
+	for _, unit := range [...]string{"gib", "gb", "g"} {
 		if n, ok := strings.CutSuffix(tok, unit); ok && n != "" {
 			return sp.setMemory(n)
 		}
 	}
-	if *i+1 < len(tokens) && slices.Contains([]string{"gb", "gib"}, tokens[*i+1]) && sp.setMemory(tok) {
+	if *i+1 < len(tokens) && (tokens[*i+1] == "gb" || tokens[*i+1] == "gib") && sp.setMemory(tok) {
 		*i++
 		return true
 	}
@@ -124,8 +145,11 @@ func (sp *spelling) takeMemory(tokens []string, i *int) bool {
 }
 
 func (sp *spelling) setMemory(n string) bool {
+	if !isDigit(n[0]) || strings.Trim(n, "0123456789.") != "" {
+		return false
+	}
 	v, err := strconv.ParseFloat(n, 64)
-	if !isDigit(n[0]) || strings.Trim(n, "0123456789.") != "" || err != nil || v <= 0 || v > 1e5 {
+	if err != nil || v <= 0 || v > 1e5 {
 		return false
 	}
 	sp.memory = v

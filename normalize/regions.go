@@ -1,76 +1,80 @@
 package normalize
 
 import (
-	"bytes"
-	"crypto/sha256"
-	_ "embed" // the compiled tables
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/gputide/gputide"
 )
 
-//go:embed regions.json
-var regionsJSON []byte
-
-// regionTable is regions.yaml.
-type regionTable struct {
-	Countries map[string]countryRow  `yaml:"countries" json:"countries"`
-	Cities    map[string]cityRow     `yaml:"cities" json:"cities"`
-	Providers map[string]providerRow `yaml:"providers" json:"providers"`
-}
-
-type countryRow struct {
-	Continent string `yaml:"continent" json:"continent"`
-	EN        string `yaml:"en" json:"en"`
-	ZH        string `yaml:"zh" json:"zh"`
-}
-
-type cityRow struct {
-	Country string `yaml:"country" json:"country"`
-	EN      string `yaml:"en" json:"en"`
-	ZH      string `yaml:"zh" json:"zh"`
-}
-
-type providerRow struct {
-	ByCountry bool              `yaml:"by_country,omitempty" json:"by_country,omitempty"`
-	Regions   map[string]string `yaml:"regions,omitempty" json:"regions,omitempty"`
-}
-
 // Regions is the region table. It does not change after loading and is safe for
 // concurrent use.
 type Regions struct {
-	version string
-	table   regionTable
+	version   string
+	places    map[string]gputide.Place     // country code or city
+	providers map[string]map[string]string // provider → region code → place
+	nations   map[string]bool              // providers whose codes are built from country codes
 }
 
 // LoadRegions returns the embedded table. An error means that the table the
 // program was built with is damaged.
-func LoadRegions() (*Regions, error) { return loadRegions(regionsJSON) }
+func LoadRegions() (*Regions, error) { return loadRegions(regionsTSV) }
 
-func loadRegions(data []byte) (*Regions, error) {
-	sum := sha256.Sum256(data)
-	r := &Regions{version: rulesVersion + "." + hex.EncodeToString(sum[:4])}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&r.table); err != nil {
-		return nil, fmt.Errorf("region table: %w: %w", gputide.ErrInvalid, err)
+func loadRegions(data string) (*Regions, error) {
+	const places, providers = 256, 48 // about; only to size the tables
+	r := &Regions{
+		places:    make(map[string]gputide.Place, places),
+		providers: make(map[string]map[string]string, providers),
+		nations:   make(map[string]bool),
 	}
-	for key, city := range r.table.Cities {
-		if _, ok := r.table.Countries[city.Country]; !ok {
-			return nil, fmt.Errorf("region table: %w: %s: no country %q", gputide.ErrInvalid, key, city.Country)
-		}
+	version, err := tableLines(data, r.add)
+	if err != nil {
+		return nil, fmt.Errorf("region table: %w", err)
 	}
-	for provider, p := range r.table.Providers {
-		for code, where := range p.Regions {
-			if _, ok := r.place(where); !ok {
-				return nil, fmt.Errorf("region table: %w: %s %s: no place %q", gputide.ErrInvalid, provider, code, where)
-			}
-		}
-	}
+	r.version = rulesVersion + "." + version
 	return r, nil
+}
+
+// add takes one line. Countries come before the cities in them, places before
+// the regions that lie there.
+func (r *Regions) add(kind string, f *fields) error {
+	switch kind {
+	case lineCountry:
+		code := f.text()
+		p := gputide.Place{Country: code, Continent: f.text(), MainlandCN: code == "cn", NameEN: f.text(), NameZH: f.text()}
+		r.places[code] = p
+		return nil
+	case lineCity:
+		return r.addCity(f)
+	case lineRegion:
+		provider, code, place := f.text(), f.text(), f.text()
+		if _, ok := r.places[place]; !ok {
+			return fmt.Errorf("%w: no place %q", gputide.ErrInvalid, place)
+		}
+		if r.providers[provider] == nil {
+			r.providers[provider] = make(map[string]string)
+		}
+		r.providers[provider][code] = place
+		return nil
+	case lineNation:
+		r.nations[f.text()] = true
+		return nil
+	}
+	return fmt.Errorf("%w: unknown kind of line", gputide.ErrInvalid)
+}
+
+func (r *Regions) addCity(f *fields) error {
+	key, country, en, zh := f.text(), f.text(), f.text(), f.text()
+	p, ok := r.places[country]
+	if !ok || p.City != "" {
+		return fmt.Errorf("%w: no country %q", gputide.ErrInvalid, country)
+	}
+	p.City = en
+	if en != p.NameEN { // a city that is its country has one name
+		p.NameEN, p.NameZH = en+", "+p.NameEN, p.NameZH+zh
+	}
+	r.places[key] = p
+	return nil
 }
 
 // Version names the contents of the table.
@@ -79,14 +83,11 @@ func (r *Regions) Version() string { return r.version }
 // Lookup returns where a region of a provider lies; false for one the table does
 // not have. One code is one place in every partition of a provider.
 func (r *Regions) Lookup(provider, partition, region string) (gputide.Place, bool) {
-	p, ok := r.table.Providers[provider]
-	if !ok || region == "" {
-		return gputide.Place{}, false
+	if where, ok := r.providers[provider][region]; ok {
+		p, ok := r.places[where]
+		return p, ok
 	}
-	if where, ok := p.Regions[region]; ok {
-		return r.place(where)
-	}
-	if p.ByCountry {
+	if r.nations[provider] {
 		return r.byCountry(region)
 	}
 	return gputide.Place{}, false
@@ -98,32 +99,16 @@ func (r *Regions) Lookup(provider, partition, region string) (gputide.Place, boo
 func (r *Regions) byCountry(region string) (gputide.Place, bool) {
 	first, rest, _ := strings.Cut(strings.ToLower(region), "-")
 	second, _, _ := strings.Cut(rest, "-")
-	if _, ok := r.table.Countries[second]; ok && first != "us" && first != "ca" {
-		return r.place(second)
+	if p, ok := r.country(second); ok && first != "us" && first != "ca" {
+		return p, true
 	}
-	if _, ok := r.table.Countries[first]; ok {
-		return r.place(first)
-	}
-	return gputide.Place{}, false
+	return r.country(first)
 }
 
-// place returns the place of a city or country key.
-func (r *Regions) place(key string) (gputide.Place, bool) {
-	city, isCity := r.table.Cities[key]
-	if isCity {
-		key = city.Country
-	}
-	country, ok := r.table.Countries[key]
-	if !ok {
+func (r *Regions) country(code string) (gputide.Place, bool) {
+	if len(code) != 2 {
 		return gputide.Place{}, false
 	}
-	p := gputide.Place{
-		Country: key, City: city.EN, Continent: country.Continent, MainlandCN: key == "cn",
-		NameEN: country.EN, NameZH: country.ZH,
-	}
-	if isCity && city.EN != country.EN {
-		p.NameEN = city.EN + ", " + country.EN
-		p.NameZH = country.ZH + city.ZH
-	}
-	return p, true
+	p, ok := r.places[code]
+	return p, ok
 }

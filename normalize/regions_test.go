@@ -115,12 +115,15 @@ func TestRegionsSeen(t *testing.T) {
 
 func TestLoadRegionsRefuses(t *testing.T) {
 	for name, data := range map[string]string{
-		"not JSON":           `{`,
-		"unknown column":     `{"countries": {}, "planets": {}}`,
-		"city abroad":        `{"cities": {"x": {"country": "zz"}}}`,
-		"region in no place": `{"providers": {"p": {"regions": {"r": "nowhere"}}}}`,
+		"empty":              "",
+		"unknown line":       "v\nplanet\tmars\n",
+		"a field too few":    "v\ncountry\tde\teurope\tGermany\n",
+		"a field too many":   "v\ncountry\tde\teurope\tGermany\t德国\t1\n",
+		"city in no country": "v\ncity\tx\tzz\tX\tX\n",
+		"city in a city":     "v\ncountry\tde\teurope\tGermany\t德国\ncity\tx\tde\tX\tX\ncity\ty\tx\tY\tY\n",
+		"region in no place": "v\nregion\tp\tr\tnowhere\n",
 	} {
-		if _, err := loadRegions([]byte(data)); !errors.Is(err, gputide.ErrInvalid) {
+		if _, err := loadRegions(data); !errors.Is(err, gputide.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -36,7 +36,7 @@ func (r *reading) accelerator() gputide.Accelerator {
 	if r.card == nil {
 		return gputide.Accelerator{Raw: r.raw, Vendor: r.vendor, Confidence: r.confidence, Class: r.class}
 	}
-	a := r.card.entry.Accelerator
+	a := r.card.accelerator()
 	a.Confidence, a.Raw = r.confidence, r.raw
 	return a
 }
@@ -70,32 +70,33 @@ func (c *Catalogue) read(provider string, d *gputide.Device) reading {
 
 // readMasked reads a name its seller does not explain; false when it is none.
 func (c *Catalogue) readMasked(r *reading, provider string, spellings []spelling, ev *evidence) bool {
-	rows := c.maskedRows(provider, spellings)
-	if len(rows) == 0 {
+	names := c.maskedNames(provider, spellings)
+	if len(names) == 0 {
 		return false
 	}
-	fitting := slices.DeleteFunc(slices.Clone(rows), func(m maskedRow) bool {
-		return m.MemoryGB != nil && !ev.fits(*m.MemoryGB, m.Sliced)
-	})
+	names = slices.DeleteFunc(names, func(m maskedName) bool { return m.memory != 0 && !ev.fits(m.memory, m.sliced) })
 	r.masked, r.confidence = true, gputide.ConfidenceLow
-	r.mismatch = len(fitting) == 0
-	if len(fitting) != 1 {
+	r.mismatch = len(names) == 0
+	if len(names) != 1 {
 		return true
 	}
-	m := &fitting[0]
-	r.card, r.vendor, r.confidence = c.bySlug[m.Slug], m.Vendor, gputide.Confidence(m.Confidence)
+	m := &names[0]
+	r.card, r.vendor, r.confidence = m.card, m.vendor, m.confidence
 	r.masked = r.card == nil || r.confidence != gputide.ConfidenceHigh
 	return true
 }
 
-func (c *Catalogue) maskedRows(provider string, spellings []spelling) []maskedRow {
+func (c *Catalogue) maskedNames(provider string, spellings []spelling) []maskedName {
 	for _, sp := range spellings {
 		for _, key := range [...]string{sp.exact, sp.core} {
-			rows := slices.DeleteFunc(slices.Clone(c.masked[key]), func(m maskedRow) bool {
-				return len(m.Providers) > 0 && !slices.Contains(m.Providers, provider)
-			})
-			if len(rows) > 0 {
-				return rows
+			var names []maskedName
+			for _, m := range c.masked[key] {
+				if len(m.providers) == 0 || slices.Contains(m.providers, provider) {
+					names = append(names, m)
+				}
+			}
+			if len(names) > 0 {
+				return names
 			}
 		}
 	}
@@ -138,7 +139,7 @@ func (c *Catalogue) named(provider string, vendors []string, core string) []*car
 	short := isShortName(core) && !isChinese(provider)
 	return keep(c.cores[core], func(k *card) bool {
 		if vendors != nil {
-			return slices.Contains(vendors, k.entry.Vendor)
+			return slices.Contains(vendors, k.vendor)
 		}
 		return !k.domestic || !short
 	})
@@ -169,7 +170,7 @@ func (c *Catalogue) choose(r *reading, provider string, f *family, spellings []s
 	cards = byVariant(cards, spellings)
 	r.confidence = gputide.ConfidenceHigh
 	if gb := nativeSize(provider, f.core); gb != 0 && ev.none() {
-		cards = keep(cards, func(k *card) bool { return k.entry.MemoryGB != nil && *k.entry.MemoryGB == gb })
+		cards = keep(cards, func(k *card) bool { return k.memory == gb })
 	}
 	if len(cards) > 1 {
 		cards = c.byDefault(r, provider, f.core, cards)
@@ -197,7 +198,7 @@ func byForm(cards []*card, spellings []spelling) []*card {
 		}
 		return true
 	})
-	if len(out) == 0 && !slices.ContainsFunc(cards, func(k *card) bool { return k.entry.Variant != "" }) {
+	if len(out) == 0 && !slices.ContainsFunc(cards, func(k *card) bool { return k.variant != "" }) {
 		return cards
 	}
 	return out
@@ -210,7 +211,7 @@ func byMemoryType(cards []*card, spellings []spelling) []*card {
 		if sp.memType == "" {
 			continue
 		}
-		if out := keep(cards, func(k *card) bool { return fold(k.entry.MemoryType) == sp.memType }); len(out) > 0 {
+		if out := keep(cards, func(k *card) bool { return fold(k.memoryType) == sp.memType }); len(out) > 0 {
 			cards = out
 		}
 	}
@@ -255,7 +256,7 @@ func byVariant(cards []*card, spellings []spelling) []*card {
 	out := keep(cards, func(k *card) bool {
 		return slices.ContainsFunc(spellings, func(sp spelling) bool {
 			return slices.ContainsFunc(sp.forms, func(form string) bool {
-				return k.entry.Variant != "" && strings.HasPrefix(form, k.entry.Variant)
+				return k.variant != "" && strings.HasPrefix(form, k.variant)
 			})
 		})
 	})
@@ -269,11 +270,11 @@ func byVariant(cards []*card, spellings []spelling) []*card {
 // row says neither.
 func (c *Catalogue) byDefault(r *reading, provider, core string, cards []*card) []*card {
 	size := commonSize(cards)
-	if plain := keep(cards, func(k *card) bool { return k.entry.Variant == "" }); size != 0 && len(plain) == 1 {
+	if plain := keep(cards, func(k *card) bool { return k.variant == "" }); size != 0 && len(plain) == 1 {
 		return plain // its variants are named when they are meant
 	}
 	if form := defaultForm(core, size); form != "" {
-		if out := keep(cards, func(k *card) bool { return k.entry.Variant == form }); len(out) > 0 && len(out) < len(cards) {
+		if out := keep(cards, func(k *card) bool { return k.variant == form }); len(out) > 0 && len(out) < len(cards) {
 			cards = out
 			if !sellsForm(provider, core, size) {
 				r.confidence = gputide.ConfidenceMedium
@@ -291,11 +292,10 @@ func (c *Catalogue) byDefault(r *reading, provider, core string, cards []*card) 
 func commonSize(cards []*card) float64 {
 	gb := 0.0
 	for _, k := range cards {
-		m := k.entry.MemoryGB
-		if m == nil || (gb != 0 && gb != *m) {
+		if k.memory == 0 || (gb != 0 && gb != k.memory) {
 			return 0
 		}
-		gb = *m
+		gb = k.memory
 	}
 	return gb
 }

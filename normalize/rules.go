@@ -40,7 +40,7 @@ func defaultForm(core string, gb float64) string {
 		return "sxm"
 	case "v100":
 		return "sxm2"
-	case "p100", "c500", "mxc500", "metaxc500":
+	case "p100", "c500", "mxc500", "metaxc500", "曦云c500":
 		return "pcie"
 	case "rtxpro6000":
 		return "server"
@@ -110,7 +110,7 @@ func isShortName(core string) bool {
 			letters++
 		}
 	}
-	return letters <= 2 && len(core) <= 6
+	return letters <= 3 && len(core) <= 6
 }
 
 // vendorOf maps the vendor a source states to the vendors of the catalogue;
