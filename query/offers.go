@@ -18,6 +18,7 @@ type scene struct {
 	converts bool      // prices are shown in the currency of in
 	in, usd  *exchange // in is the currency offers are compared in
 	sort     []order
+	read     [][]gputide.Quote // what the store answered
 }
 
 // candidate is one offer that a question may answer with.
@@ -124,6 +125,7 @@ func (e *Engine) candidates(ctx context.Context, r *scene) ([]*candidate, error)
 		if err != nil {
 			return nil, fmt.Errorf("offers: %w", err)
 		}
+		r.read = append(r.read, quotes)
 		for j := range quotes {
 			q := &quotes[j]
 			if i > 0 && q.Key.Region != "" || !r.plan.matches(&q.Key) || !r.mayShow(q, e.Regions) {

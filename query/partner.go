@@ -36,8 +36,8 @@ func shared(k *gputide.Key) gputide.Key {
 	return out
 }
 
-func newReferences(quotes []gputide.Quote) references {
-	out := references{}
+// add takes in the quotes that may be references.
+func (r references) add(quotes []gputide.Quote) {
 	for i := range quotes {
 		q := &quotes[i]
 		if q.Key.Market != gputide.OnDemand || !inForce(q.State) || (q.Key.Volume != "" && q.Key.Volume != firstVolume) {
@@ -45,9 +45,8 @@ func newReferences(quotes []gputide.Quote) references {
 		}
 		k := shared(&q.Key)
 		k.Zone = q.Key.Zone
-		out[k] = append(out[k], q)
+		r[k] = append(r[k], q)
 	}
-	return out
 }
 
 // inForce reports whether a price of the state is one a buyer is charged, as far
@@ -77,27 +76,18 @@ func (r references) of(k *gputide.Key) (*gputide.Quote, string) {
 // flagSpot marks spot offers that are not below their on-demand reference.
 func (e *Engine) flagSpot(ctx context.Context, r *scene, offers []*candidate) error {
 	var spots []*candidate
-	types, providers := map[string]bool{}, map[string]bool{}
 	for _, c := range offers {
 		if c.quote.Key.Market == gputide.Spot {
 			spots = append(spots, c)
-			types[c.quote.Key.InstanceType] = true
-			providers[c.quote.Key.Provider] = true
 		}
 	}
 	if len(spots) == 0 {
 		return nil
 	}
-	sel := gputide.Selection{Matches: []gputide.Match{
-		{Field: gputide.FieldMarket, Values: []string{string(gputide.OnDemand)}},
-		{Field: gputide.FieldProvider, Values: sortedKeys(providers)},
-		{Field: gputide.FieldInstanceType, Values: sortedKeys(types)},
-	}}
-	quotes, err := e.Reader.Quotes(ctx, sel, r.at)
+	refs, err := e.references(ctx, r, spots)
 	if err != nil {
-		return fmt.Errorf("on-demand prices: %w", err)
+		return err
 	}
-	refs := newReferences(quotes)
 	for _, c := range spots {
 		ref, _ := refs.of(&c.quote.Key)
 		switch {
@@ -109,6 +99,46 @@ func (e *Engine) flagSpot(ctx context.Context, r *scene, offers []*candidate) er
 		}
 	}
 	return nil
+}
+
+// references returns the on-demand offers that the offers may be compared with:
+// those read for the question where they are among them, else read apart.
+func (e *Engine) references(ctx context.Context, r *scene, offers []*candidate) (references, error) {
+	out := references{}
+	if r.read != nil && r.plan.keepsReferences() {
+		for _, quotes := range r.read {
+			out.add(quotes)
+		}
+		return out, nil
+	}
+	types, providers := map[string]bool{}, map[string]bool{}
+	for _, c := range offers {
+		types[c.quote.Key.InstanceType] = true
+		providers[c.quote.Key.Provider] = true
+	}
+	quotes, err := e.Reader.Quotes(ctx, gputide.Selection{Matches: []gputide.Match{
+		{Field: gputide.FieldMarket, Values: []string{string(gputide.OnDemand)}},
+		{Field: gputide.FieldProvider, Values: sortedKeys(providers)},
+		{Field: gputide.FieldInstanceType, Values: sortedKeys(types)},
+	}}, r.at)
+	if err != nil {
+		return nil, fmt.Errorf("on-demand prices: %w", err)
+	}
+	out.add(quotes)
+	return out, nil
+}
+
+// keepsReferences reports whether a selection that holds an offer holds its
+// reference too: it asks for no field in which they may differ.
+func (p *plan) keepsReferences() bool {
+	return !slices.ContainsFunc(p.key, func(m gputide.Match) bool {
+		switch m.Field {
+		case gputide.FieldMarket, gputide.FieldZone, gputide.FieldPlan, gputide.FieldTerm, gputide.FieldPayment,
+			gputide.FieldVolume, gputide.FieldStat:
+			return true
+		}
+		return false
+	})
 }
 
 // addFlag returns the flags with one more, sorted; it does not write to in.

@@ -51,12 +51,15 @@ func TestSpotFlags(t *testing.T) {
 				})
 			}
 			w.offer(tt.spot, tt.price)
-			ans := w.offers(OffersRequest{Filter: Filter{Market: []string{"spot"}, Zone: []string{"use1-az4"}}, All: true})
-			if len(ans.Rows) != 1 {
-				t.Fatalf("%d rows, want the spot offer", len(ans.Rows))
-			}
-			if diff := cmp.Diff(tt.want, ans.Rows[0].Flags); diff != "" {
-				t.Errorf("flags (-want +got):\n%s", diff)
+			for _, f := range []Filter{{Market: []string{"spot"}}, {Zone: []string{"use1-az4"}}, {}} {
+				rows := w.offers(OffersRequest{Filter: f, All: true}).Rows
+				i := slices.IndexFunc(rows, func(r OfferRow) bool { return r.Market == "spot" })
+				if i < 0 {
+					t.Fatalf("%+v: no spot offer among %d rows", f, len(rows))
+				}
+				if diff := cmp.Diff(tt.want, rows[i].Flags); diff != "" {
+					t.Errorf("%+v: flags (-want +got):\n%s", f, diff)
+				}
 			}
 		})
 	}
