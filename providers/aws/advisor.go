@@ -14,6 +14,10 @@ import (
 
 const advisorURL = "https://" + advisorHost + "/spot-advisor-data.json"
 
+// maxExcess bounds how far spot may stand above on-demand, in percent. It does
+// stand above it: p5.48xlarge in ca-central-1 had savings of -62 in 2025-06.
+const maxExcess = 10_000
+
 // advisorData is the data of the Spot Instance Advisor: savings in percent and
 // the interruption band by region, operating system and type.
 type advisorData struct {
@@ -112,7 +116,7 @@ func (r *run) advise(region, url string, data *advisorData, bands map[int]int64)
 			} else {
 				r.skipSignal(scope, gputide.SignalInterruption, typ)
 			}
-			if v.Savings != nil && *v.Savings >= 0 && *v.Savings <= 100 {
+			if v.Savings != nil && *v.Savings <= 100 && *v.Savings > -maxExcess {
 				r.b.Signal(gputide.Signal{Source: sourceAdvisor, Key: key, Name: gputide.SignalSavings, Value: *v.Savings})
 			} else {
 				r.skipSignal(scope, gputide.SignalSavings, typ)

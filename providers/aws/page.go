@@ -27,17 +27,17 @@ type pageFeed struct {
 }
 
 type pageRow struct {
-	RateCode string `json:"rateCode"`
-	Price    string `json:"price"`
-	Location string `json:"Location"`
-	Type     string `json:"Instance Type"`
-	Family   string `json:"Instance Family"`
-	VCPU     string `json:"vCPU"`
-	Memory   string `json:"Memory"`
-	Network  string `json:"Network Performance"`
-	System   string `json:"Operating System"`
-	Software string `json:"Pre Installed S/W"`
-	License  string `json:"License Model"`
+	RateCode string  `json:"rateCode"`
+	Price    *string `json:"price"`
+	Location string  `json:"Location"`
+	Type     string  `json:"Instance Type"`
+	Family   string  `json:"Instance Family"`
+	VCPU     string  `json:"vCPU"`
+	Memory   string  `json:"Memory"`
+	Network  string  `json:"Network Performance"`
+	System   string  `json:"Operating System"`
+	Software string  `json:"Pre Installed S/W"`
+	License  string  `json:"License Model"`
 }
 
 // page reads the on-demand Linux prices of a region.
@@ -73,7 +73,7 @@ func (r *run) page(ctx context.Context, k book, l listing) error {
 func (r *run) pageRows(k book, l listing, name string, rows map[string]pageRow) error {
 	scope := l.scope(k, gputide.OnDemand)
 	var bad string
-	read := 0
+	read, priced := 0, 0
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
 		row := rows[id]
 		if why := row.fault(name); why != "" {
@@ -86,8 +86,13 @@ func (r *run) pageRows(k book, l listing, name string, rows map[string]pageRow) 
 			Partition: scope.Partition, Region: scope.Region, InstanceType: row.Type, Market: gputide.OnDemand,
 			OS: "linux", Tenancy: "shared", Stat: gputide.StatList, Currency: k.currency,
 		}
-		if !positive(row.Price) {
-			r.b.Skip(sourcePage, key, pricelist.SkipNoPrice, fmt.Sprintf("%.40q", row.Price))
+		if row.Price == nil {
+			r.b.Skip(sourcePage, key, pricelist.SkipNoPrice, "missing")
+			continue
+		}
+		priced++
+		if !positive(*row.Price) {
+			r.b.Skip(sourcePage, key, pricelist.SkipNoPrice, fmt.Sprintf("%.40q", *row.Price))
 			continue
 		}
 		spec := specOf(&pricelist.Type{
@@ -98,11 +103,14 @@ func (r *run) pageRows(k book, l listing, name string, rows map[string]pageRow) 
 		sku, _, _ := strings.Cut(row.RateCode, ".")
 		r.b.Add(gputide.RawOffer{
 			Source: sourcePage, Key: key, SKU: sku, Spec: spec,
-			Price: gputide.Published{Amount: row.Price, Unit: gputide.PerHour, Basis: gputide.BasisInstance},
+			Price: gputide.Published{Amount: *row.Price, Unit: gputide.PerHour, Basis: gputide.BasisInstance},
 		})
 	}
-	if read == 0 {
+	switch {
+	case read == 0:
 		return drift(sourcePage, "regions."+name, "rows of known form", bad)
+	case priced == 0:
+		return drift(sourcePage, "regions."+name+".*.price", "a price", "none in any row")
 	}
 	return nil
 }

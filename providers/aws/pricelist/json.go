@@ -46,6 +46,7 @@ type jsonList struct {
 	products map[string]*product
 	left     map[string]*product // by reason
 	values   values
+	given    [numAttrs]bool // some price row of an instance has it
 }
 
 // ReadJSON reads a list in JSON form from r, as ReadCSV does the CSV form.
@@ -68,7 +69,20 @@ func ReadJSON(r io.Reader, opt Options, emit func(*Row)) (*Report, error) {
 			l.report.Omitted[OmitNoTerm]++
 		}
 	}
-	return &l.report, l.finish()
+	if err := l.finish(); err != nil {
+		return &l.report, err
+	}
+	return &l.report, j.missing()
+}
+
+// missing returns the drift of a field of price rows that no row has.
+func (j *jsonList) missing() error {
+	for _, a := range []attr{rateCode, unit, amount} {
+		if j.usable > 0 && !j.given[a] {
+			return j.drift("terms.*.*.*.priceDimensions.*."+attrNames[a].json, "a value", "none in any row")
+		}
+	}
+	return nil
 }
 
 // document reads the whole document.
@@ -216,6 +230,9 @@ func (j *jsonList) term(kind, path string, t *jsonTerm) error {
 		money, text := price(d.PricePerUnit, j.opt.Currency)
 		set(currency, money)
 		set(amount, text)
+		for _, a := range []attr{rateCode, unit, amount} {
+			j.given[a] = j.given[a] || p.omit == "" && len(v[a]) > 0
+		}
 		j.rowOf(p, v)
 	}
 	return nil

@@ -102,6 +102,7 @@ func TestBrokenJSON(t *testing.T) {
 		"price as a number": swap(`"55.0400000000"`, `55.04`), "no instance types": swap(`"instanceType"`, `"instance"`),
 		"no tenancy": swap(`"tenancy"`, `"tenant"`), "no market": swap(`"marketoption"`, `"market"`), "no sku": swap(`"sku"`, `"id"`),
 		"no family": swap(`"attributes"`, `"attribute"`), "NaN": swap(`"55.0400000000"`, `NaN`),
+		"no prices": swap(`"pricePerUnit"`, `"price"`), "no units": swap(`"unit"`, `"units"`), "no rate codes": swap(`"rateCode"`, `"rate"`),
 		"terms first": `{"version":"20250912225308","terms":{},"products":{}}`,
 	} {
 		if err := readJSON(text, commercial("us-east-1")).err; !errors.Is(err, gputide.ErrSchemaDrift) {
