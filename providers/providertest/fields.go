@@ -67,9 +67,12 @@ func (s *suite) turn(
 ) (*fixture, *outcome, error) {
 	f := s.fixture
 	for _, src := range s.info.Sources {
-		base, err := s.crawl(ctx, f)
-		if err != nil {
-			return nil, nil, err
+		base := s.base
+		if f != s.fixture {
+			var err error
+			if base, err = s.crawl(ctx, f); err != nil {
+				return nil, nil, err
+			}
 		}
 		if ok, err := matters(f, base); ok || err != nil {
 			return f, base, err

@@ -211,7 +211,7 @@ func (s *suite) checkRepeat(t *testing.T) []error {
 	if err != nil {
 		return []error{err}
 	}
-	return diff("second crawl", s.base.golden, again.golden)
+	return diff("second crawl", s.base.golden(), again.golden())
 }
 
 // checkParallel crawls one value of the provider ten times at once.
@@ -234,7 +234,7 @@ func (s *suite) checkParallel(t *testing.T) []error {
 				errs[i] = []error{err}
 				return
 			}
-			errs[i] = diff("parallel crawl", s.base.golden, golden)
+			errs[i] = diff("parallel crawl", s.base.golden(), golden)
 		})
 	}
 	wg.Wait()

@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -123,7 +124,7 @@ type suite struct {
 type outcome struct {
 	*Collector
 	err    error
-	golden []byte
+	golden func() []byte // see Collector.Golden
 	log    []byte
 }
 
@@ -182,16 +183,19 @@ func (s *suite) crawl(ctx context.Context, f *fixture) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.collect(ctx, p, log)
+	return s.collect(ctx, p, log), nil
 }
 
-func (s *suite) collect(ctx context.Context, p gputide.Provider, log *bytes.Buffer) (*outcome, error) {
+func (s *suite) collect(ctx context.Context, p gputide.Provider, log *bytes.Buffer) *outcome {
 	c, crawlErr := CollectAt(ctx, p, s.at())
-	golden, err := c.Golden()
-	if err != nil {
-		return nil, err
-	}
-	return &outcome{c, crawlErr, golden, log.Bytes()}, nil
+	golden := sync.OnceValue(func() []byte {
+		text, err := c.Golden()
+		if err != nil {
+			return []byte(err.Error())
+		}
+		return text
+	})
+	return &outcome{c, crawlErr, golden, log.Bytes()}
 }
 
 // at is the moment crawled.
@@ -209,7 +213,7 @@ func (o *outcome) reported(source string) error {
 }
 
 // differs reports whether o read or reported anything else than base.
-func (o *outcome) differs(base *outcome) bool { return !bytes.Equal(o.golden, base.golden) }
+func (o *outcome) differs(base *outcome) bool { return !bytes.Equal(o.golden(), base.golden()) }
 
 // checks returns every check in order.
 func (s *suite) checks() []check {
@@ -233,7 +237,7 @@ func (s *suite) checks() []check {
 func (s *suite) checkGolden(*testing.T) []error {
 	name := filepath.Join(s.dir, "want.golden.json")
 	if *update {
-		if err := os.WriteFile(name, s.base.golden, 0o644); err != nil {
+		if err := os.WriteFile(name, s.base.golden(), 0o644); err != nil {
 			return []error{err}
 		}
 		return nil
@@ -242,5 +246,5 @@ func (s *suite) checkGolden(*testing.T) []error {
 	if err != nil {
 		return []error{fmt.Errorf("%w: run with -update and read the file", err)}
 	}
-	return diff("golden file", want, s.base.golden)
+	return diff("golden file", want, s.base.golden())
 }

@@ -14,7 +14,7 @@
 // its documentation only and not used.
 //
 // Verified: not yet live with this query. Its fields, but for the maxima per
-// cloud and the stock of 2 and 4 cards, are those of an answer recorded in
+// cloud and the stock of more than one card, are those of an answer recorded in
 // August 2026, which the facts test reads.
 package runpod
 
@@ -108,7 +108,7 @@ func end(b *gputide.Batch, s gputide.Scope, url string, err error) {
 }
 
 func (p *Provider) read(ctx context.Context) (url string, data *replyData, err error) {
-	body, err := json.Marshal(map[string]string{"query": query})
+	body, err := json.Marshal(map[string]string{"query": query()})
 	if err != nil {
 		return "", nil, fmt.Errorf("query: %w", err)
 	}

@@ -7,18 +7,22 @@ import (
 	"github.com/gputide/gputide"
 )
 
-// addStock adds the stock of secure pods of the counts that the query asks for.
-func (t *gpuType) addStock(b *gputide.Batch) {
-	if t.SecureCloud == nil || !*t.SecureCloud {
-		return
-	}
-	for _, s := range [...]struct {
-		n    int
-		said *stock
-	}{{1, t.Secure1}, {2, t.Secure2}, {4, t.Secure4}, {8, t.Secure8}} {
-		if s.said != nil {
-			s.said.add(b, t.ID, s.n, "")
+// addPodStock adds the stock of secure pods of up to most cards. A row without
+// the answer says nothing of that count.
+func addPodStock(b *gputide.Batch, id string, most int, row json.RawMessage) {
+	var answers map[string]json.RawMessage
+	_ = json.Unmarshal(row, &answers) // a row of a GPU type is an object
+	for n := 1; n <= min(most, mostStock); n++ {
+		answer, there := answers[stockAlias(n)]
+		if !there {
+			continue
 		}
+		var s stock
+		if err := json.Unmarshal(answer, &s); err != nil {
+			b.SkipUnknown(source, stockScope(), "bad_stock", string(answer))
+			continue
+		}
+		s.add(b, id, n, "")
 	}
 }
 

@@ -62,6 +62,9 @@ func addType(b *gputide.Batch, row json.RawMessage) bool {
 		case c.most == nil || *c.most < 1 || *c.most > maxCount:
 			skip(b, "bad_count", t.ID)
 		default:
+			if c.tier == secure {
+				addPodStock(b, t.ID, *c.most, row)
+			}
 			for n := 1; n <= *c.most; n++ {
 				if len(specs) < n {
 					specs = append(specs, t.spec(n))
@@ -72,7 +75,6 @@ func addType(b *gputide.Batch, row json.RawMessage) bool {
 			}
 		}
 	}
-	t.addStock(b)
 	return true
 }
 

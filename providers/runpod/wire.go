@@ -1,22 +1,35 @@
 package runpod
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
 
-// query asks for fields that recorded answers hold, and no others: one unknown
-// field makes the server refuse the whole query. Of a price it asks the four
-// fields of the type; of the stock, secure pods of 1 to 8 cards.
-const query = `{
+// mostStock is the most cards of one secure pod whose stock is asked for.
+const mostStock = 8
+
+// query returns the one query of a crawl. It asks for fields that answers are
+// known to hold and no others: one unknown field makes the server refuse it all.
+func query() string {
+	var b strings.Builder
+	b.WriteString(`{
   gpuTypes {
     id displayName memoryInGb secureCloud communityCloud
     securePrice communityPrice secureSpotPrice communitySpotPrice
     maxGpuCount maxGpuCountSecureCloud maxGpuCountCommunityCloud
-    lp1s: lowestPrice(input: {gpuCount: 1, secureCloud: true}) { stockStatus }
-    lp2s: lowestPrice(input: {gpuCount: 2, secureCloud: true}) { stockStatus }
-    lp4s: lowestPrice(input: {gpuCount: 4, secureCloud: true}) { stockStatus }
-    lp8s: lowestPrice(input: {gpuCount: 8, secureCloud: true}) { stockStatus }
-  }
+`)
+	for n := 1; n <= mostStock; n++ {
+		fmt.Fprintf(&b, "    %s: lowestPrice(input: {gpuCount: %d, secureCloud: true}) { stockStatus }\n", stockAlias(n), n)
+	}
+	b.WriteString(`  }
   dataCenters { id listed gpuAvailability { gpuTypeId available stockStatus } }
-}`
+}`)
+	return b.String()
+}
+
+// stockAlias returns the name under which a GPU type answers for n cards.
+func stockAlias(n int) string { return fmt.Sprintf("lp%ds", n) }
 
 // reply is the answer to query. Rows are decoded one by one, so that a broken
 // one touches no other.
@@ -51,12 +64,9 @@ type gpuType struct {
 	MaxGpuCount        *int            `json:"maxGpuCount"`
 	MaxSecure          *int            `json:"maxGpuCountSecureCloud"`
 	MaxCommunity       *int            `json:"maxGpuCountCommunityCloud"`
-	Secure1            *stock          `json:"lp1s"`
-	Secure2            *stock          `json:"lp2s"`
-	Secure4            *stock          `json:"lp4s"`
-	Secure8            *stock          `json:"lp8s"`
 }
 
+// stock is how many can be had, in words.
 type stock struct {
 	StockStatus string `json:"stockStatus"` // null is none
 	Available   *bool  `json:"available"`   // of a data centre
