@@ -131,10 +131,12 @@ func withoutURL(err error) error {
 }
 
 // wallIn names the bot or login wall that a refusal comes from; empty when it is
-// an ordinary refusal. Only refusals are searched: price pages carry captcha
-// scripts for their contact forms too.
+// an ordinary refusal. Only the statuses that walls use are searched: price pages
+// and pages not found carry captcha scripts for their contact forms too.
 func wallIn(resp *http.Response, body []byte) string {
-	if resp.StatusCode == http.StatusUnauthorized {
+	switch resp.StatusCode {
+	case http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	default:
 		return ""
 	}
 	if resp.Header.Get("Cf-Mitigated") == "challenge" || resp.Header.Get("X-Datadome") != "" {

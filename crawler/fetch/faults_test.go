@@ -3,10 +3,14 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,7 +48,7 @@ func TestFaults(t *testing.T) {
 		name    string
 		handler http.HandlerFunc
 		want    error // nil: the body "fine"
-		tries   int   // requests the server saw
+		tries   int64 // requests the server saw
 		after   time.Duration
 		took    [2]time.Duration
 	}{
@@ -118,14 +122,15 @@ func TestFaults(t *testing.T) {
 		{name: "redirect to a declared host", handler: sequence(status(302, "Location", "http://127.0.0.2/x"), text("fine")), tries: 2},
 		{name: "bot wall", handler: wall(403, "<html><body>Please solve this CAPTCHA</body></html>"), want: gputide.ErrBlocked, tries: 1},
 		{name: "bot wall of 503", handler: wall(503, "<html><title>Just a moment...</title></html>"), want: gputide.ErrBlocked, tries: 1},
+		{name: "not found, with a captcha in the footer", handler: wall(404, "<html>captcha"), want: gputide.ErrNotFound, tries: 1},
 		{name: "plain refusal in HTML", handler: wall(403, "<html><body>Forbidden</body></html>"), want: gputide.ErrAuth, tries: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tries := 0
+				var tries atomic.Int64 // the last answer may be under way when the client has given up
 				w, stop := newWorld(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-					tries++
+					tries.Add(1)
 					tt.handler(rw, r)
 				}), Options{}, testInfo())
 				defer stop()
@@ -136,8 +141,8 @@ func TestFaults(t *testing.T) {
 				if tt.want == nil && err == nil && tt.name != "empty gzip" && !strings.HasPrefix(got, "fine") {
 					t.Errorf("body %.20q", got)
 				}
-				if tries != tt.tries {
-					t.Errorf("%d requests, want %d", tries, tt.tries)
+				if n := tries.Load(); n != tt.tries {
+					t.Errorf("%d requests, want %d", n, tt.tries)
 				}
 				if fe, ok := errors.AsType[*gputide.FetchError](err); ok && fe.RetryAfter != tt.after {
 					t.Errorf("RetryAfter %s, want %s", fe.RetryAfter, tt.after)
@@ -236,104 +241,86 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestDeadline: a wait that would outlast the deadline of the crawl is not begun.
-func TestDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, stop := newWorld(status(429, "Retry-After", "60"), Options{}, testInfo())
-		defer stop()
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		start := time.Now()
-		_, err := w.get(ctx, Request{URL: "http://localhost/list"})
-		if !errors.Is(err, gputide.ErrRateLimited) || time.Since(start) != 0 {
-			t.Errorf("after %s: %v", time.Since(start), err)
-		}
-	})
-}
-
-func TestLimits(t *testing.T) {
+// TestIdle: a body that brings nothing is given up long before the timeout of a
+// large source.
+func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		info := testInfo()
-		info.RequestsPerSecond = 0 // the default: one a second
-		w, stop := newWorld(sequence(text("a"), text("b"), status(429, "Retry-After", "5"), text("c")), Options{}, info)
+		info.Sources[0].Timeout = time.Hour
+		slow := func(w http.ResponseWriter, r *http.Request) {
+			for range 10 {
+				_, _ = w.Write([]byte("still here "))
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(idleTimeout - time.Second)
+			}
+			<-r.Context().Done()
+		}
+		w, stop := newWorld(http.HandlerFunc(slow), Options{}, info)
 		defer stop()
 		start := time.Now()
-		at := func(url string) time.Duration {
-			_, err := w.get(t.Context(), Request{URL: url})
-			fatal(t, err)
-			return time.Since(start)
+		got, err := w.get(t.Context(), Request{URL: "http://localhost/list"})
+		if !errors.Is(err, gputide.ErrUnavailable) || !strings.Contains(err.Error(), "timed out") || len(got) != 110 {
+			t.Errorf("%d bytes, %v", len(got), err)
 		}
-		if d := at("http://localhost/list"); d != 0 {
-			t.Errorf("first at %s", d)
-		}
-		if d := at("http://127.0.0.2/list"); d != 0 {
-			t.Errorf("another host at %s", d)
-		}
-		if d := at("http://localhost/list"); d != 6*time.Second { // 1 s for the limit, 5 s as asked
-			t.Errorf("after the pause at %s", d)
-		}
-		if d := at("http://localhost/list"); d != 7*time.Second {
-			t.Errorf("next at %s", d)
+		if took := time.Since(start); took < 10*time.Minute-20*time.Second || took > 11*time.Minute {
+			t.Errorf("took %s", took)
 		}
 	})
 }
 
-// TestSharedPause: one 429 holds every request to the host back.
-func TestSharedPause(t *testing.T) {
+// TestReaderPause: time that the reader of a body takes is not the source's.
+func TestReaderPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, stop := newWorld(sequence(status(429, "Retry-After", "20"), text("x")), Options{}, testInfo())
+		info := testInfo()
+		info.Sources[0].Timeout = time.Hour
+		w, stop := newWorld(text("fine"), Options{}, info)
 		defer stop()
-		start := time.Now()
-		done := make(chan time.Duration)
-		go func() {
-			_, _ = w.get(t.Context(), Request{URL: "http://localhost/list?n=1"})
-			done <- time.Since(start)
-		}()
-		synctest.Wait()
-		go func() {
-			_, _ = w.get(t.Context(), Request{URL: "http://localhost/list?n=2"})
-			done <- time.Since(start)
-		}()
-		for range 2 {
-			if d := <-done; d < 20*time.Second || d > 21*time.Second {
-				t.Errorf("answered after %s", d)
-			}
+		resp, err := w.Do(t.Context(), Request{Source: "list", URL: "http://localhost/list"})
+		fatal(t, err)
+		defer resp.Body.Close()
+		time.Sleep(5 * idleTimeout)
+		if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "fine" {
+			t.Errorf("%q, %v", b, err)
 		}
 	})
 }
 
-func TestBackoff(t *testing.T) {
-	for attempt := 1; attempt < 80; attempt++ {
-		full := min(backoffBase<<min(attempt-1, 20), backoffMax)
-		for range 50 {
-			if d := backoff(attempt); d < full/2 || d > full {
-				t.Fatalf("attempt %d: %s, want %s to %s", attempt, d, full/2, full)
+// TestFinal: what another attempt cannot mend is not attempted.
+func TestFinal(t *testing.T) {
+	for name, cause := range map[string]error{
+		"no such host": &net.DNSError{Err: "no such host", IsNotFound: true},
+		"certificate":  &tls.CertificateVerificationError{Err: errors.New("expired")},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			dials := 0
+			f := New(Options{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+				dials++
+				return nil, &net.OpError{Op: "dial", Err: cause}
+			})})
+			_, err := readAll(t.Context(), f.Client(testInfo()), Request{Source: "list", URL: "http://localhost/?key=abc"})
+			if !errors.Is(err, gputide.ErrUnavailable) || dials != 1 {
+				t.Errorf("%s: %d attempts, %v", name, dials, err)
 			}
-		}
+		})
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2026, 8, 22, 10, 0, 0, 5e8, time.UTC)
-	tests := []struct {
-		value string
-		want  time.Duration
-	}{
-		{"", 0},
-		{"0", 0},
-		{"-5", 0},
-		{"120", 2 * time.Minute},
-		{" 3 ", 3 * time.Second},
-		{"1.5", 0},
-		{"soon", 0},
-		{"99999999999999999", 1<<63 - 1 - (1<<63-1)%time.Second},
-		{"Sat, 22 Aug 2026 10:00:30 GMT", 30 * time.Second},
-		{"Sat, 22 Aug 2026 09:00:00 GMT", 0},
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestSecretInError: the text of a transport error is redacted, its chain stays.
+func TestSecretInError(t *testing.T) {
+	f := New(Options{Attempts: 1, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		return nil, fmt.Errorf("proxy refused late-secret: %w", io.ErrClosedPipe)
+	})})
+	c := f.Client(testInfo())
+	c.AddSecret("late-secret")
+	_, err := readAll(t.Context(), c, Request{Source: "list", URL: "http://localhost/"})
+	if !errors.Is(err, io.ErrClosedPipe) || !errors.Is(err, gputide.ErrUnavailable) || strings.Contains(err.Error(), "late-secret") {
+		t.Errorf("error %v", err)
 	}
-	for _, tt := range tests {
-		h := http.Header{"Retry-After": {tt.value}}
-		if got := retryAfter(h, now); got != tt.want {
-			t.Errorf("%q: %s, want %s", tt.value, got, tt.want)
-		}
+	if got := f.Redactor().Text("late-secret"); got != redacted {
+		t.Error(got)
 	}
 }

@@ -16,6 +16,10 @@ const (
 	// maxRequestBody bounds what a caller may send.
 	maxRequestBody = 8 << 20
 
+	// idleTimeout is how long a body may bring nothing; the timeout of a large
+	// source is too long to wait for a dead connection.
+	idleTimeout = 60 * time.Second
+
 	// maxErrorBody is how much of the body of a refused request is read.
 	maxErrorBody = 64 << 10
 )
@@ -121,7 +125,8 @@ func (h *hop) try(ctx context.Context) (*http.Response, error) {
 		}
 	}
 	start := time.Now()
-	actx, cancel := context.WithTimeoutCause(ctx, h.src.Timeout, errTimeout)
+	tctx, release := context.WithTimeoutCause(ctx, h.src.Timeout, errTimeout)
+	actx, cancel := context.WithCancelCause(tctx)
 	out := h.req.Clone(actx)
 	if h.body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(h.body))
@@ -135,10 +140,18 @@ func (h *hop) try(ctx context.Context) (*http.Response, error) {
 		if context.Cause(actx) == errTimeout {
 			err = errTimeout
 		}
-		cancel()
+		cancel(nil)
+		release()
 		return nil, err
 	}
-	resp.Body = &timedBody{ReadCloser: resp.Body, ctx: actx, cancel: cancel}
+	idle := time.AfterFunc(idleTimeout, func() { cancel(errTimeout) })
+	idle.Stop() // runs while a read waits
+	resp.Body = &timedBody{
+		ReadCloser: resp.Body,
+		why:        func() error { return context.Cause(actx) },
+		idle:       idle,
+		release:    func() { cancel(nil); release() },
+	}
 	return resp, nil
 }
 
@@ -199,18 +212,21 @@ func takeBody(req *http.Request) ([]byte, error) {
 	return b, nil
 }
 
-// timedBody releases the timeout of its attempt when it is closed, and says so
-// when that timeout is why a read failed.
+// timedBody ends a body that takes too long as a whole or brings nothing for too
+// long, and says so as the error of the read.
 type timedBody struct {
 	io.ReadCloser
-	ctx    context.Context //nolint:containedctx // belongs to the one response
-	cancel context.CancelFunc
+	why     func() error // why the attempt was ended; nil while it was not
+	idle    *time.Timer
+	release func()
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
+	b.idle.Reset(idleTimeout)
 	n, err := b.ReadCloser.Read(p)
+	b.idle.Stop()
 	if err != nil && err != io.EOF {
-		if cause := context.Cause(b.ctx); cause != nil {
+		if cause := b.why(); cause != nil {
 			err = cause
 		}
 	}
@@ -218,6 +234,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 }
 
 func (b *timedBody) Close() error {
-	b.cancel()
+	b.idle.Stop()
+	b.release()
 	return b.ReadCloser.Close()
 }
