@@ -15,6 +15,9 @@ import (
 // maxQuarantined bounds the refused rows a run keeps for review; all are counted.
 const maxQuarantined = 10_000
 
+// maxNotes bounds the notes of a report.
+const maxNotes = 200
+
 // outcome is how the crawl of a provider ended.
 type outcome struct {
 	at        time.Time
@@ -38,6 +41,7 @@ type assembly struct {
 	held   map[gputide.OfferID]*heldKey
 	review []review
 	run    *gputide.Run
+	unsaid int // notes beyond the bound
 }
 
 // heldKey is a key listed by a row that could not be used.
@@ -97,7 +101,12 @@ func (a *assembly) repeats(st *scopeState) bool {
 	return st.base != nil && a.at.After(st.base.LastAt)
 }
 
+// note adds a line to the report; beyond the bound it is counted.
 func (a *assembly) note(format string, args ...any) {
+	if len(a.run.Report.Notes) >= maxNotes {
+		a.unsaid++
+		return
+	}
 	a.run.Report.Notes = append(a.run.Report.Notes, fmt.Sprintf(format, args...))
 }
 
@@ -246,8 +255,8 @@ func (a *assembly) judgeScopes(rows []*keptRow) {
 		if isAggregate(r.offer.Key.Stat) {
 			st.aggregates++
 		}
-		if _, known := a.base.Series[r.id]; !known {
-			st.fresh++
+		if a.base.Series[r.id].Price == 0 {
+			st.fresh++ // never seen, or seen only in rows that were refused
 		}
 		st.list.Write(r.id[:])
 	}

@@ -227,8 +227,6 @@ func TestScopeGuards(t *testing.T) {
 		{name: "less than half", first: lists(10, 0), next: lists(4, 0), want: gputide.ScopeHeld, reason: "lists 4, its last good run 10"},
 		{name: "a fifth is new", first: lists(80, 0), next: lists(80, 20), want: gputide.ScopeDone},
 		{name: "more than a fifth is new", first: lists(79, 0), next: lists(79, 20), want: gputide.ScopeHeld, reason: "20 of 99 offers are new"},
-		{name: "5000 are new", first: lists(25_000, 0), next: lists(25_000, 5000), want: gputide.ScopeDone},
-		{name: "over 5000 are new", first: lists(25_005, 0), next: lists(25_005, 5001), want: gputide.ScopeHeld, reason: "5001 of 30006 offers are new"},
 		{name: "aggregates come", first: lists(4, 0, stat(gputide.StatMin)), next: lists(4, 40, stat(gputide.StatMin)), want: gputide.ScopeDone},
 		{name: "aggregates go", first: lists(40, 0, stat(gputide.StatBidFloor)), next: lists(1, 0, stat(gputide.StatBidFloor)), want: gputide.ScopeDone},
 		{
@@ -263,7 +261,9 @@ func TestScopeGuards(t *testing.T) {
 		{
 			name: "an empty window of an event feed", first: lists(4, 0), want: gputide.ScopeDone,
 			next: func(b *gputide.Batch) {
-				b.Report(gputide.ScopeRun{Status: gputide.ScopeDone, Source: "list", EventFeed: true})
+				b.Report(gputide.ScopeRun{
+					Status: gputide.ScopeDone, Source: "list", EventFeed: true, From: day(0), To: day(1),
+				})
 			},
 		},
 	} {
@@ -286,6 +286,26 @@ func TestScopeGuards(t *testing.T) {
 				t.Errorf("the same run again is not the same: %+v %v", again.Commit, again.Err)
 			}
 		})
+	}
+}
+
+func TestNewOffersAreBounded(t *testing.T) {
+	for fresh, held := range map[int]bool{maxFreshRows: false, maxFreshRows + 1: true} {
+		st := &scopeState{
+			run:  gputide.ScopeRun{Status: gputide.ScopeDone, Source: "list"},
+			base: &gputide.ScopeBaseline{LastDone: map[string]int{"list": 95_000}, Sources: map[string]int64{"list": 3}},
+			read: 100_000, kept: 100_000, fresh: fresh,
+		}
+		if err := st.judge(true); (err != nil) != held {
+			t.Errorf("%d new of 100000: %v, want held %v", fresh, err, held)
+		}
+		if err := st.judge(false); err != nil {
+			t.Errorf("%d new of 100000, not compared: %v", fresh, err)
+		}
+		st.base.Sources["list"] = 0
+		if err := st.judge(true); err != nil {
+			t.Errorf("%d new in its first run: %v", fresh, err)
+		}
 	}
 }
 

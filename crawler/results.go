@@ -3,6 +3,7 @@ package crawler
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/gputide/gputide"
@@ -219,7 +220,7 @@ func compareRateDays(a, b *gputide.Rate) int {
 
 func validRate(r *gputide.Rate) bool {
 	amount, err := gputide.ParseAmount(r.Amount)
-	return err == nil && amount.Sign() > 0 && r.Base.Valid() && r.Quote.Valid() && !r.Date.IsZero()
+	return err == nil && amount.Sign() > 0 && r.Base.Valid() && r.Quote.Valid() && r.Date.Unix() > 0
 }
 
 // finish fills the rest of the run: scopes, bodies and the report.
@@ -238,7 +239,6 @@ func (a *assembly) finish(rows []*keptRow) {
 	})
 	a.run.Bodies = a.bodies
 	r := &a.run.Report
-	slices.Sort(r.Notes)
 	for _, row := range rows {
 		o := &row.offer
 		if slices.Contains(o.Flags, gputide.FlagUnknownAccelerator) {
@@ -253,7 +253,14 @@ func (a *assembly) finish(rows []*keptRow) {
 	}
 	for _, t := range a.tallies {
 		t.omit(reasonNotAccelerated, t.notAccelerated)
+		if t.badSpecs > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%d specs of %s are unreadable and left out", t.badSpecs, t.source))
+		}
 		r.Sources = append(r.Sources, t.report())
 	}
 	slices.SortFunc(r.Sources, func(x, y gputide.SourceReport) int { return a.rank.compare(x.Source, y.Source) })
+	slices.Sort(r.Notes)
+	if a.unsaid > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d more notes are not listed", a.unsaid))
+	}
 }

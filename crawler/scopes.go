@@ -94,6 +94,10 @@ func (s *sink) decide(scope gputide.Scope, reports map[string]*scopeReport) *sco
 	slices.SortFunc(sources, s.rank.compare)
 	for _, source := range sources {
 		r := reports[source]
+		if r.run.EventFeed && (r.run.From.IsZero() || r.run.To.IsZero()) {
+			r.run.Status = gputide.ScopeFailed
+			r.reasons["event feed without a window"] = struct{}{}
+		}
 		if r.run.Status == gputide.ScopeDone {
 			st.run = r.run
 			st.run.URLs = sortedURLs(r.run.URLs)
@@ -153,6 +157,8 @@ func shapeOf(s gputide.Scope) scopeShape {
 	return shape
 }
 
+func (shape scopeShape) fields() int { return bits.OnesCount8(uint8(shape)) }
+
 // project returns the scope of the given shape that covers k.
 func (shape scopeShape) project(k *cellKey, signal string) gputide.Scope {
 	s := gputide.Scope{Signal: signal}
@@ -182,19 +188,28 @@ func newScopeIndex(states []*scopeState) *scopeIndex {
 		}
 	}
 	slices.SortFunc(x.shapes, func(a, b scopeShape) int {
-		return cmp.Or(bits.OnesCount8(uint8(b))-bits.OnesCount8(uint8(a)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(b.fields(), a.fields()), cmp.Compare(a, b))
 	})
 	return x
 }
 
-// find returns the narrowest scope that covers k, nil when there is none.
+// find returns the narrowest scope that covers k, nil when there is none. Of two
+// as narrow it is the one that stands first in the run.
 func (x *scopeIndex) find(k *cellKey, signal string) *scopeState {
+	var best *scopeState
 	for _, shape := range x.shapes {
-		if st := x.byScope[shape.project(k, signal)]; st != nil {
-			return st
+		if best != nil && shape.fields() < shapeOf(best.run.Scope).fields() {
+			break
+		}
+		s := shape.project(k, signal)
+		if shapeOf(s) != shape {
+			continue // k lacks a field that scopes of the shape name
+		}
+		if st := x.byScope[s]; st != nil && (best == nil || compareScopes(st.run.Scope, best.run.Scope) < 0) {
+			best = st
 		}
 	}
-	return nil
+	return best
 }
 
 // contains reports whether every row of narrow is a row of wide.

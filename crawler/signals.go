@@ -61,11 +61,15 @@ func (a *assembly) placeSignals() []placedSignal {
 	placed := make([]placedSignal, 0, len(a.signals))
 	left := 0
 	for _, sig := range a.signals {
+		if sig.Name == "" {
+			left++
+			continue
+		}
 		p := placedSignal{signal: sig, id: sig.Key.ID()}
 		k := cellKey{
 			sig.Source, sig.Key.Partition, sig.Key.Seller, sig.Key.Region, sig.Key.Market, sig.Part,
 		}
-		if x := a.index[sig.Name]; x != nil && sig.Name != "" {
+		if x := a.index[sig.Name]; x != nil {
 			p.state = x.find(&k, sig.Name)
 		}
 		if p.state != nil {
@@ -81,7 +85,7 @@ func (a *assembly) placeSignals() []placedSignal {
 		placed = append(placed, p)
 	}
 	if left > 0 {
-		a.note("%d signals are left out: their scopes are not read from their source", left)
+		a.note("%d signals are left out: unnamed, or their scopes are not read from their source", left)
 	}
 	a.signals = nil
 	return placed

@@ -140,10 +140,7 @@ func (s *sink) isKnown(k *gputide.Key) bool {
 		return false
 	}
 	key, ok := s.cleanKey(k)
-	if ok {
-		_, ok = s.known[key.ID()]
-	}
-	return ok
+	return ok && s.known[key.ID()].Price > 0
 }
 
 func (s *sink) keep(raw gputide.RawOffer, c *cell, t *instanceType) {
@@ -248,8 +245,24 @@ func (s *sink) Spec(spec gputide.Spec) {
 	if s.closed {
 		return
 	}
-	s.tally(spec.Source).specs++
-	s.instanceType(spec.Partition, spec.InstanceType).add(spec)
+	t := s.tally(spec.Source)
+	t.specs++
+	// Any market and currency will do: only the names are in question.
+	_, ok := s.cleanKey(&gputide.Key{
+		Provider: s.info.Name, Partition: spec.Partition, InstanceType: spec.InstanceType,
+		Market: gputide.OnDemand, Currency: s.currency(),
+	})
+	if !ok || !s.instanceType(spec.Partition, spec.InstanceType).add(spec) {
+		t.badSpecs++
+	}
+}
+
+// currency returns a currency the provider publishes prices in.
+func (s *sink) currency() gputide.Currency {
+	if len(s.info.Currencies) > 0 {
+		return s.info.Currencies[0]
+	}
+	return "USD"
 }
 
 // Signal adds one signal.

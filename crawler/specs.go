@@ -64,16 +64,18 @@ type instanceType struct {
 	rows map[string]*statement // distinct specs of rows, by text
 }
 
-// add takes a spec that came apart from rows.
-func (t *instanceType) add(spec gputide.Spec) {
+// add takes a spec that came apart from rows. It reports false for one with a
+// number that is none.
+func (t *instanceType) add(spec gputide.Spec) bool {
 	st, ok := t.state(&spec, spec.Source)
 	if !ok || slices.ContainsFunc(t.base, func(b statement) bool { return b.text == st.text }) {
-		return
+		return ok
 	}
 	t.base = append(t.base, st)
 	t.forget()
 	t.baseOK = t.norm.Accelerated(t.merge())
 	t.any = t.any || t.baseOK
+	return true
 }
 
 // forget drops what was made of the last row spec.

@@ -29,9 +29,10 @@ type tally struct {
 	skipped        map[string]int64
 	omitted        map[string]int64
 
-	bytes   int64
-	specs   int64
-	signals int64
+	bytes    int64
+	specs    int64
+	badSpecs int64 // of them, with a name or a number that is none
+	signals  int64
 
 	done     int  // scopes, or the source as a whole
 	failed   bool // in some scope, or as a whole
