@@ -226,8 +226,8 @@ func TestCancel(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, stop := newWorld(tt.handler, Options{}, testInfo())
 				defer stop()
-				ctx, cancel := context.WithCancel(t.Context())
-				time.AfterFunc(200*time.Millisecond, cancel)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(200*time.Millisecond, func() { cancel(errors.New("the user left")) })
 				start := time.Now()
 				_, err := w.get(ctx, Request{URL: "http://localhost/list"})
 				if !errors.Is(err, context.Canceled) || errors.Is(err, gputide.ErrUnavailable) {

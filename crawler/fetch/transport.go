@@ -148,9 +148,14 @@ func (h *hop) try(ctx context.Context) (*http.Response, error) {
 	idle.Stop() // runs while a read waits
 	resp.Body = &timedBody{
 		ReadCloser: resp.Body,
-		why:        func() error { return context.Cause(actx) },
-		idle:       idle,
-		release:    func() { cancel(nil); release() },
+		why: func() error {
+			if context.Cause(actx) == errTimeout {
+				return errTimeout
+			}
+			return actx.Err()
+		},
+		idle:    idle,
+		release: func() { cancel(nil); release() },
 	}
 	return resp, nil
 }
