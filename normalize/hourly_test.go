@@ -181,17 +181,20 @@ func TestExplain(t *testing.T) {
 		{"plain", perInstance("55.0400000000"), "", "USD", []string{"55.0400000000 USD per instance-hour, as published"}},
 		{
 			"per accelerator",
-			gputide.Published{Amount: "2.69", Unit: gputide.PerHour, Basis: gputide.BasisAccelerator, Multiplier: gputide.NewCount(8, 1)}, "", "USD",
+			gputide.Published{Amount: "2.69", Unit: gputide.PerHour, Basis: gputide.BasisAccelerator, Multiplier: gputide.NewCount(8, 1)},
+			"", "USD",
 			[]string{"2.69 USD per accelerator-hour × 8 = 21.52 USD per instance-hour"},
 		},
 		{
 			"a slice, rounded",
-			gputide.Published{Amount: "1", Unit: gputide.PerHour, Basis: gputide.BasisAccelerator, Multiplier: gputide.NewCount(1, 3)}, "", "USD",
+			gputide.Published{Amount: "1", Unit: gputide.PerHour, Basis: gputide.BasisAccelerator, Multiplier: gputide.NewCount(1, 3)},
+			"", "USD",
 			[]string{"1 USD per accelerator-hour × 1/3 ≈ 0.333333333 USD per instance-hour"},
 		},
 		{
 			"per second and accelerator",
-			gputide.Published{Amount: "0.00116", Unit: gputide.PerSecond, Basis: gputide.BasisAccelerator, Multiplier: gputide.NewCount(2, 1)}, "", "USD",
+			gputide.Published{Amount: "0.00116", Unit: gputide.PerSecond, Basis: gputide.BasisAccelerator, Multiplier: gputide.NewCount(2, 1)},
+			"", "USD",
 			[]string{
 				"0.00116 USD per accelerator-second × 3600 = 4.176 USD per accelerator-hour",
 				"4.176 USD per accelerator-hour × 2 = 8.352 USD per instance-hour",
@@ -201,12 +204,14 @@ func TestExplain(t *testing.T) {
 		{"per term", published("8760", gputide.PerTerm, gputide.BasisInstance), "1y", "CNY", []string{"8760 CNY per instance-term of 1y ÷ 8760 h = 1 CNY per instance-hour"}},
 		{
 			"partial upfront",
-			gputide.Published{Amount: "0.10463", Unit: gputide.PerHour, Basis: gputide.BasisInstance, Upfront: "2750"}, "3y", "USD",
+			gputide.Published{Amount: "0.10463", Unit: gputide.PerHour, Basis: gputide.BasisInstance, Upfront: "2750"},
+			"3y", "USD",
 			[]string{"(2750 USD upfront + 0.10463 USD per hour × 26280 h) ÷ 26280 h (3y) ≈ 0.209272314 USD per instance-hour"},
 		},
 		{
 			"all upfront",
-			gputide.Published{Amount: "0.0000000000", Unit: gputide.PerHour, Basis: gputide.BasisInstance, Upfront: "8760"}, "1y", "USD",
+			gputide.Published{Amount: "0.0000000000", Unit: gputide.PerHour, Basis: gputide.BasisInstance, Upfront: "8760"},
+			"1y", "USD",
 			[]string{"8760 USD upfront ÷ 8760 h (1y) = 1 USD per instance-hour"},
 		},
 		{
@@ -214,7 +219,8 @@ func TestExplain(t *testing.T) {
 			gputide.Published{Basis: gputide.BasisInstance, Components: []gputide.Component{
 				{Kind: "core", Amount: "0.03", Unit: gputide.PerHour, Quantity: "8"},
 				{Kind: "local_ssd", Amount: "0.08", Unit: gputide.PerMonth, Quantity: "375"},
-			}}, "", "USD",
+			}},
+			"", "USD",
 			[]string{
 				"core: 0.03 USD per hour × 8 = 0.24 USD per hour",
 				"local_ssd: 0.08 USD per month × 375 ÷ 730 h ≈ 0.04109589 USD per hour",

@@ -161,12 +161,13 @@ func (sp *spelling) takeWord(tokens []string, i *int) bool {
 	tok := tokens[*i]
 	switch tok {
 	case "nvidia", "geforce", "tesla", "amd", "instinct", "intel", "google", "aws", "amazon", "hgx", "dgx", "nvlink",
-		"gpu", "gpus", "accelerator", "accelerators", "edition", "generation", "blackwell", "graphics", "card":
+		"gpu", "gpus", "accelerator", "accelerators", "edition", "generation", "blackwell", "grace", "hopper", "superchip",
+		"graphics", "card":
 		return true
 	case "sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "pcie", "nvl", "oam", "server", "workstation", "maxq":
 		sp.forms = append(sp.forms, tok)
 		return true
-	case "se":
+	case "se", "bse":
 		sp.forms = append(sp.forms, "server")
 		return true
 	case "wk", "ws":
