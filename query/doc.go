@@ -13,7 +13,7 @@
 // Unless [OffersRequest].All is set or a filter asks for them, these are left
 // out and counted in [OffersAnswer].Hidden:
 //
-//   - states other than priced, held and stale; imported_end is shown where no
+//   - states other than priced, held, gap and stale; imported_end is shown where no
 //     live crawl covers the provider. Filter state asks for others.
 //   - stats bid_floor and payable. Filter stat asks for them.
 //   - tier unverified. Filter tier asks for it.

@@ -29,7 +29,7 @@ func ExampleEngine_Offers() {
 	// Output:
 	// p4d.24xlarge us-east-1 21.957642 USD priced
 	// p5.48xlarge us-east-1 55.04 USD priced
-	// 1 gap hidden; shown by state=gap
+	// 1 withdrawn hidden; shown by state=withdrawn
 }
 
 func ExampleEngine_Offers_unknownValue() {
@@ -53,7 +53,7 @@ func shelf() *store {
 	s := &store{}
 	s.add("p5.48xlarge", "us-east-1", 55_040_000_000, gputide.StatePriced)
 	s.add("p4d.24xlarge", "us-east-1", 21_957_642_000, gputide.StatePriced)
-	s.add("p4d.24xlarge", "eu-west-1", 23_715_690_000, gputide.StateGap)
+	s.add("p4d.24xlarge", "eu-west-1", 23_715_690_000, gputide.StateWithdrawn)
 	return s
 }
 

@@ -67,8 +67,8 @@ func (p *plan) hides(c *candidate, live bool) (reason, ask string) {
 // crawl covers the provider.
 func (p *plan) shows(s gputide.State, live bool) bool {
 	switch s {
-	case gputide.StatePriced, gputide.StateHeld, gputide.StateStale:
-		return true
+	case gputide.StatePriced, gputide.StateHeld, gputide.StateStale, gputide.StateGap:
+		return true // a gap is younger than a stale price: one failed night must not empty the answer
 	case gputide.StateImportedEnd:
 		return !live
 	case gputide.StateSoldOut:

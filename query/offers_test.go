@@ -76,11 +76,10 @@ func TestOffersDefaultsHideAndCount(t *testing.T) {
 	w.offer(gputide.Key{Provider: "future", InstanceType: "x"}, "2", func(q *gputide.Quote) { q.FirstSeen = noon.Add(time.Hour) })
 
 	ans := w.offers(OffersRequest{})
-	if diff := cmp.Diff([]string{"a100 2", "held 1", "l4×1 0.3", "stale 1"}, sorted(prices(ans))); diff != "" {
+	if diff := cmp.Diff([]string{"a100 2", "gap 1", "gap2 1", "held 1", "l4×1 0.3", "stale 1"}, sorted(prices(ans))); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
 	}
 	want := []Hidden{
-		{"gap", 2, "state=gap"},
 		{"bid_floor", 1, "stat=bid_floor"},
 		{"imported_end", 1, "state=imported_end"},
 		{"payable", 1, "stat=payable"},
