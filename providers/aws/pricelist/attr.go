@@ -1,7 +1,5 @@
 package pricelist
 
-import "bytes"
-
 // attr is a column of the CSV form or an attribute of the JSON form.
 type attr uint8
 
@@ -101,13 +99,3 @@ type values [numAttrs][]byte
 // productFrom is the first attribute that belongs to the product and not to
 // the term.
 const productFrom = family
-
-// sameProduct reports whether two rows say the same of their product.
-func (v *values) sameProduct(w *values) bool {
-	for a := productFrom; a < numAttrs; a++ {
-		if !bytes.Equal(v[a], w[a]) {
-			return false
-		}
-	}
-	return true
-}

@@ -62,23 +62,35 @@ func TestRows(t *testing.T) {
 		{name: "lease on demand", rows: []cells{row("LeaseContractLength", "3yr")}, skip: SkipContradictory},
 		{name: "price per second", rows: []cells{row("Unit", "Seconds")}, skip: SkipUnit},
 
-		{name: "partial", rows: []cells{row(term("PricePerUnit", "9.5")...), row(term("PricePerUnit", "1000", "Unit", "Quantity")...)},
-			offers: map[string]string{base + "commitment ri_standard 1y partial linux shared": "9.5/1000"}},
-		{name: "partial, fee first", rows: []cells{row(term("PricePerUnit", "1000", "Unit", "Quantity")...), row(term("PricePerUnit", "9.5")...)},
-			offers: map[string]string{base + "commitment ri_standard 1y partial linux shared": "9.5/1000"}},
-		{name: "all upfront", rows: []cells{row(term("PurchaseOption", "All Upfront", "PricePerUnit", "0.0000000000")...), row(term("PurchaseOption", "All Upfront", "PricePerUnit", "1000", "Unit", "Quantity")...)},
-			offers: map[string]string{base + "commitment ri_standard 1y all linux shared": "/1000"}},
-		{name: "all upfront, fee alone", rows: []cells{row(term("PurchaseOption", "All Upfront", "PricePerUnit", "1000", "Unit", "Quantity")...)},
-			offers: map[string]string{base + "commitment ri_standard 1y all linux shared": "/1000"}},
-		{name: "no upfront", rows: []cells{row(term("PurchaseOption", "No Upfront", "OfferingClass", "convertible", "LeaseContractLength", "3yr")...)},
-			offers: map[string]string{base + "commitment ri_convertible 3y none linux shared": "55.0400000000/"}},
+		{
+			name: "partial", rows: []cells{row(term("PricePerUnit", "9.5")...), row(term("PricePerUnit", "1000", "Unit", "Quantity")...)},
+			offers: map[string]string{base + "commitment ri_standard 1y partial linux shared": "9.5/1000"},
+		},
+		{
+			name: "partial, fee first", rows: []cells{row(term("PricePerUnit", "1000", "Unit", "Quantity")...), row(term("PricePerUnit", "9.5")...)},
+			offers: map[string]string{base + "commitment ri_standard 1y partial linux shared": "9.5/1000"},
+		},
+		{
+			name: "all upfront", rows: []cells{row(term("PurchaseOption", "All Upfront", "PricePerUnit", "0.0000000000")...), row(term("PurchaseOption", "All Upfront", "PricePerUnit", "1000", "Unit", "Quantity")...)},
+			offers: map[string]string{base + "commitment ri_standard 1y all linux shared": "/1000"},
+		},
+		{
+			name: "all upfront, fee alone", rows: []cells{row(term("PurchaseOption", "All Upfront", "PricePerUnit", "1000", "Unit", "Quantity")...)},
+			offers: map[string]string{base + "commitment ri_standard 1y all linux shared": "/1000"},
+		},
+		{
+			name: "no upfront", rows: []cells{row(term("PurchaseOption", "No Upfront", "OfferingClass", "convertible", "LeaseContractLength", "3yr")...)},
+			offers: map[string]string{base + "commitment ri_convertible 3y none linux shared": "55.0400000000/"},
+		},
 		{name: "hourly rate missing", rows: []cells{row(term("PricePerUnit", "1000", "Unit", "Quantity")...)}, skip: SkipIncomplete},
 		{name: "fee missing", rows: []cells{row(term()...)}, skip: SkipIncomplete},
 		{name: "all upfront, fee missing", rows: []cells{row(term("PurchaseOption", "All Upfront", "PricePerUnit", "0.0")...)}, skip: SkipIncomplete},
 		{name: "lease of two years", rows: []cells{row(term("LeaseContractLength", "2yr")...)}, skip: SkipContradictory, unknown: true},
 		{name: "fee in a term without one", rows: []cells{row(term("PurchaseOption", "No Upfront", "Unit", "Quantity", "PricePerUnit", "5")...)}, skip: SkipContradictory},
-		{name: "two rates of one term", rows: []cells{row(term("PricePerUnit", "9")...), row(term("PricePerUnit", "8")...), row(term("PricePerUnit", "1000", "Unit", "Quantity")...)},
-			offers: map[string]string{base + "commitment ri_standard 1y partial linux shared": "9/1000"}, skip: SkipContradictory},
+		{
+			name: "two rates of one term", rows: []cells{row(term("PricePerUnit", "9")...), row(term("PricePerUnit", "8")...), row(term("PricePerUnit", "1000", "Unit", "Quantity")...)},
+			offers: map[string]string{base + "commitment ri_standard 1y partial linux shared": "9/1000"}, skip: SkipContradictory,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := readCSV(csvText(c.rows...), commercial("us-east-1")).ok(t)

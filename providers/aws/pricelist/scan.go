@@ -65,14 +65,19 @@ func (s *scanner) field(i int) []byte {
 // next reads the next record. It returns io.EOF at the end, the error of the
 // reader, or the *csv.ParseError of encoding/csv.
 func (s *scanner) next() error {
-	for {
-		i := bytes.IndexByte(s.buf[s.pos:s.end], '\n')
+	for searched := 0; ; {
+		i := bytes.IndexByte(s.buf[s.pos+searched:s.end], '\n')
 		if i < 0 && !s.eof {
+			searched = s.end - s.pos
 			if err := s.fill(); err != nil {
 				return err
 			}
 			continue
 		}
+		if i >= 0 {
+			i += searched
+		}
+		searched = 0
 		line, used := s.buf[s.pos:s.end], s.end-s.pos
 		if i >= 0 {
 			line, used = line[:i], i+1
