@@ -17,6 +17,8 @@ import (
 const good = `{"id":"NVIDIA L4","displayName":"L4","memoryInGb":24,"secureCloud":true,"communityCloud":true,` +
 	`"securePrice":0.5,"communityPrice":0.4,"secureSpotPrice":0.3,"communitySpotPrice":0.2,"maxGpuCount":1}`
 
+const centre = `{"id":"D","listed":true,"gpuAvailability":[]}`
+
 // row returns good as a card named X with members replaced; a value of "" drops
 // the member.
 func row(replace map[string]string) string {
@@ -38,7 +40,7 @@ func row(replace map[string]string) string {
 }
 
 func body(row string) string {
-	return `{"data":{"gpuTypes":[` + good + "," + row + `],"dataCenters":[{"id":"D","listed":true,"gpuAvailability":[]}]}}`
+	return `{"data":{"gpuTypes":[` + good + "," + row + `],"dataCenters":[` + centre + `]}}`
 }
 
 // said lists what the card X became: offers, skipped keys, and rows of unknown key.
@@ -145,9 +147,20 @@ func TestAnswer(t *testing.T) {
 
 // TestStockFails proves that prices survive the loss of the stock.
 func TestStockFails(t *testing.T) {
-	c, err := answer(t, 200, `{"data":{"gpuTypes":[`+good+`]},"errors":[{"message":"dataCenters: timeout"}]}`)
-	if !errors.Is(err, gputide.ErrSchemaDrift) {
-		t.Errorf("error %v, want %v", err, gputide.ErrSchemaDrift)
+	for body, want := range map[string]error{
+		`{"data":{"gpuTypes":[` + good + `]}}`:                                                          gputide.ErrSchemaDrift,
+		`{"data":{"gpuTypes":[` + good + `],"dataCenters":null},"errors":[{"message":"timeout"}]}`:      gputide.ErrUnavailable,
+		`{"data":{"gpuTypes":[` + good + `],"dataCenters":[` + centre + `]},"errors":[{"message":""}]}`: gputide.ErrUnavailable,
+	} {
+		stockFails(t, body, want)
+	}
+}
+
+func stockFails(t *testing.T, body string, want error) {
+	t.Helper()
+	c, err := answer(t, 200, body)
+	if !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
 	}
 	if got := len(c.Live()); got != 4 {
 		t.Errorf("%d offers, want 4", got)
@@ -163,7 +176,11 @@ func TestStockFails(t *testing.T) {
 }
 
 func TestStock(t *testing.T) {
-	const answerBody = `{"data":{"gpuTypes":[` + good + `],"dataCenters":[` +
+	l4 := strings.TrimSuffix(good, "}") + `,"lp1s":{"stockStatus":null},"lp2s":{"stockStatus":"Low"}}`
+	x2 := row(map[string]string{
+		"maxGpuCount": "4", "lp1s": "null", "lp2s": `{"stockStatus":"Low"}`, "lp3s": `{"stockStatus":"Lots"}`, "lp4s": `"Low"`,
+	})
+	answerBody := `{"data":{"gpuTypes":[` + l4 + "," + x2 + `],"dataCenters":[` +
 		`{"id":"A","listed":true,"gpuAvailability":[{"gpuTypeId":"L","available":true,"stockStatus":"High"},` +
 		`{"gpuTypeId":"N","available":false,"stockStatus":null},{"gpuTypeId":"Y","available":true,"stockStatus":null},` +
 		`{"gpuTypeId":"W","available":true,"stockStatus":"Plenty"}]},` +
@@ -177,11 +194,14 @@ func TestStock(t *testing.T) {
 	for _, s := range c.Signals {
 		got[s.Key.InstanceType+" "+s.Key.Region+" "+s.Key.Tier] = s.Value
 	}
-	want := map[string]int64{"L×1 A secure": 3, "N×1 A secure": 0, "Y×1 A secure": 4}
+	want := map[string]int64{
+		"L×1 A secure": 3, "N×1 A secure": 0, "Y×1 A secure": 4,
+		"NVIDIA L4×1  secure": 0, "X×2  secure": 1,
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if len(c.Skips) != 2 {
-		t.Errorf("%d rows skipped, want the unknown word and the data centre without id", len(c.Skips))
+	if len(c.Skips) != 4 {
+		t.Errorf("%d rows skipped, want two unknown words, a word in place of an answer and a data centre without id", len(c.Skips))
 	}
 }

@@ -78,13 +78,17 @@ func info() gputide.Info {
 
 // Crawl reads every pod offer and the stock of secure pods in one request.
 func (p *Provider) Crawl(ctx context.Context, b *gputide.Batch) error {
-	url, data, err := p.read(ctx)
+	url, r, err := p.read(ctx)
 	if err == nil {
-		err = addTypes(b, data.GPUTypes)
+		err = addTypes(b, r.Data.GPUTypes)
 	}
 	stockErr := err
-	if err == nil {
-		stockErr = addDataCenters(b, data.DataCenters)
+	switch {
+	case err != nil:
+	case len(r.Errors) > 0: // in some field: a price it took is null and skipped, but a null stock would read as none
+		stockErr = refusal(r.Errors[0])
+	default:
+		stockErr = addDataCenters(b, r.Data.DataCenters)
 	}
 	for _, m := range info().Markets {
 		end(b, gputide.Scope{Market: m}, url, err)
@@ -107,12 +111,11 @@ func end(b *gputide.Batch, s gputide.Scope, url string, err error) {
 	b.Done(source, s, url)
 }
 
-func (p *Provider) read(ctx context.Context) (url string, data *replyData, err error) {
+func (p *Provider) read(ctx context.Context) (url string, r reply, err error) {
 	body, err := json.Marshal(map[string]string{"query": query()})
 	if err != nil {
-		return "", nil, fmt.Errorf("query: %w", err)
+		return "", r, fmt.Errorf("query: %w", err)
 	}
-	var r reply
 	url, err = p.http.JSON(ctx, fetch.Request{
 		Source: source,
 		URL:    endpoint,
@@ -120,18 +123,18 @@ func (p *Provider) read(ctx context.Context) (url string, data *replyData, err e
 		Body:   body,
 	}, &r)
 	if errors.Is(err, gputide.ErrInvalid) { // the query was fine before
-		return "", nil, &gputide.DriftError{Source: source, Path: "query", Want: "it taken", Got: "it refused", Err: err}
+		return "", r, &gputide.DriftError{Source: source, Path: "query", Want: "it taken", Got: "it refused", Err: err}
 	}
 	if err != nil {
-		return "", nil, err
+		return "", r, err
 	}
 	switch {
 	case r.Data != nil && r.Data.GPUTypes != nil:
-		return url, r.Data, nil
+		return url, r, nil
 	case len(r.Errors) > 0:
-		return "", nil, refusal(r.Errors[0])
+		return "", r, refusal(r.Errors[0])
 	}
-	return "", nil, drift("data.gpuTypes", "a list", "none")
+	return "", r, drift("data.gpuTypes", "a list", "none")
 }
 
 // refusal turns an error inside an answer of status 200 into one of ours: a

@@ -8,13 +8,13 @@ import (
 )
 
 // addPodStock adds the stock of secure pods of up to most cards. A row without
-// the answer says nothing of that count.
+// the answer, or with null for it, says nothing of that count.
 func addPodStock(b *gputide.Batch, id string, most int, row json.RawMessage) {
 	var answers map[string]json.RawMessage
 	_ = json.Unmarshal(row, &answers) // a row of a GPU type is an object
 	for n := 1; n <= min(most, mostStock); n++ {
 		answer, there := answers[stockAlias(n)]
-		if !there {
+		if !there || string(answer) == "null" {
 			continue
 		}
 		var s stock
