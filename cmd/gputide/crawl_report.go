@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,11 +34,11 @@ type crawlRow struct {
 
 // problemOut is what failed, was held or was left unasked, and what to do.
 type problemOut struct {
-	Kind   string  `json:"kind"` // failed, held, needs_key, not_in_fixture
-	Source *string `json:"source"`
-	Scope  *string `json:"scope"`
-	Text   string  `json:"text"`
-	Hint   *string `json:"hint"`
+	Kind   string   `json:"kind"` // failed, held, needs_key, not_in_fixture
+	Source *string  `json:"source"`
+	Scopes []string `json:"scopes"`
+	Text   string   `json:"text"`
+	Hint   *string  `json:"hint"`
 }
 
 // The kinds of a problem.
@@ -69,21 +71,30 @@ func (m *Main) reportCrawl(form format, results []crawler.Result, infos map[stri
 
 // printProblems says, below the table, what failed and what to do about it.
 func (m *Main) printProblems(r *crawlRow) {
+	told := ""
 	for _, p := range r.Problems {
 		where := r.Provider
 		if p.Source != nil {
 			where += "/" + *p.Source
 		}
-		if p.Scope != nil {
-			where += " [" + *p.Scope + "]"
+		switch n := len(p.Scopes); {
+		case n == 1:
+			where += " [" + p.Scopes[0] + "]"
+		case n > 1:
+			where += fmt.Sprintf(" [%d scopes]", n)
 		}
 		fmt.Fprintf(m.Stdout, "%s: %s: %s\n", clean(where), strings.ReplaceAll(p.Kind, "_", " "), clean(p.Text))
 		if p.Hint != nil {
 			fmt.Fprintf(m.Stdout, "  do: %s\n", clean(*p.Hint))
 		}
+		for _, s := range p.Scopes {
+			told += s + ": " + p.Text + "\n"
+		}
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(m.Stdout, "%s: note: %s\n", clean(r.Provider), clean(n))
+		if !strings.Contains(told, n+"\n") {
+			fmt.Fprintf(m.Stdout, "%s: note: %s\n", clean(r.Provider), clean(n))
+		}
 	}
 }
 
@@ -135,44 +146,61 @@ func resultStatus(r *crawler.Result) string {
 	return runStatus(r.Scopes, r.Err.Error())
 }
 
-// problems lists what a reader of the report must act on: first what failed as
-// a whole, then scopes, then sources left unasked.
+// problems lists what a reader of the report must act on: scopes that were not
+// read, one entry for each cause, then sources that failed or were left unasked.
+// What ended the run as a whole stands first.
 func problems(r *crawler.Result, info gputide.Info) []problemOut {
-	out := []problemOut{}
-	told := map[string]bool{}
-	for _, s := range r.Scopes {
-		if s.Status == gputide.ScopeDone {
-			continue
-		}
-		kind := problemFailed
-		hint := "the last prices are kept; gputide runs show tells more"
-		if s.Status == gputide.ScopeHeld {
-			kind, hint = problemHeld, "the last prices are kept; a later crawl that agrees is accepted"
-		} else if h := errorHint(r.Err, s.Source, info); h != "" {
-			hint = h
-		}
-		told[s.Reason] = true
-		out = append(out, problemOut{Kind: kind, Source: opt(s.Source), Scope: opt(s.Scope.String()), Text: s.Reason, Hint: opt(hint)})
+	out := scopeProblems(r, info)
+	failed := map[string]bool{}
+	for _, p := range out {
+		failed[deref(p.Source)] = true
 	}
 	for _, s := range r.Report.Sources {
-		p, ok := sourceProblem(&s, r.Err, info)
-		if ok && !told[p.Text] {
-			told[p.Text] = true
+		if p, ok := sourceProblem(&s, r.Err, info); ok && (p.Kind != problemFailed || !failed[s.Source]) {
+			failed[s.Source] = true
 			out = append(out, p)
 		}
 	}
-	if r.Err != nil && (len(out) == 0 || r.Commit.RunID == 0) && !told[r.Err.Error()] {
+	told := slices.ContainsFunc(out, func(p problemOut) bool { return p.Kind == problemFailed || p.Kind == problemHeld })
+	if r.Err != nil && (!told || r.Commit.RunID == 0) {
 		text := r.Err.Error()
 		if he, ok := errors.AsType[*gputide.HintError](r.Err); ok {
 			text = withoutHint(text, he)
 		}
-		out = append([]problemOut{{Kind: problemFailed, Text: text, Hint: opt(errorHint(r.Err, "", info))}}, out...)
+		whole := problemOut{Kind: problemFailed, Scopes: []string{}, Text: text, Hint: opt(errorHint(r.Err, "", info))}
+		out = slices.Insert(out, 0, whole)
+	}
+	return out
+}
+
+// scopeProblems lists the scopes that failed or were held, together where the
+// cause is the same.
+func scopeProblems(r *crawler.Result, info gputide.Info) []problemOut {
+	out := []problemOut{}
+	for _, s := range r.Scopes {
+		if s.Status == gputide.ScopeDone {
+			continue
+		}
+		p := problemOut{Kind: problemFailed, Source: opt(s.Source), Text: s.Reason}
+		hint := cmp.Or(errorHint(r.Err, s.Source, info), "the last prices are kept; gputide runs show tells more")
+		if s.Status == gputide.ScopeHeld {
+			p.Kind, hint = problemHeld, "the last prices are kept; a later crawl that agrees is accepted"
+		}
+		p.Hint = opt(hint)
+		i := slices.IndexFunc(out, func(q problemOut) bool {
+			return q.Kind == p.Kind && deref(q.Source) == s.Source && q.Text == p.Text
+		})
+		if i < 0 {
+			i = len(out)
+			out = append(out, p)
+		}
+		out[i].Scopes = append(out[i].Scopes, s.Scope.String())
 	}
 	return out
 }
 
 func sourceProblem(s *gputide.SourceReport, err error, info gputide.Info) (problemOut, bool) {
-	p := problemOut{Kind: problemFailed, Source: opt(s.Source), Text: s.Message}
+	p := problemOut{Kind: problemFailed, Source: opt(s.Source), Scopes: []string{}, Text: s.Message}
 	switch {
 	case s.Status == gputide.SourceFailed:
 		p.Hint = opt(errorHint(err, s.Source, info))
@@ -182,6 +210,9 @@ func sourceProblem(s *gputide.SourceReport, err error, info gputide.Info) (probl
 	case strings.Contains(s.Message, gputide.ErrNeedsKey.Error()):
 		p.Kind = problemKey
 		p.Hint = opt(keyHint(s.Source, info))
+		if text, hint, ok := strings.Cut(strings.TrimSuffix(s.Message, ")"), " ("); ok {
+			p.Text, p.Hint = text, opt(hint+givesText(s.Source, info))
+		}
 		return p, true
 	case strings.Contains(s.Message, gputide.ErrNotInFixture.Error()):
 		p.Kind = problemFixture
@@ -196,47 +227,61 @@ func keyHint(source string, info gputide.Info) string {
 	if !ok || len(s.Env) == 0 {
 		return ""
 	}
-	h := "set " + strings.Join(s.Env, " and ")
-	if s.Gives != "" {
-		h += " for " + s.Gives
-	}
-	return h
+	return "set " + strings.Join(s.Env, " and ") + givesText(source, info)
 }
 
-// errorHint says what to do about an error of a crawl.
-func errorHint(err error, source string, info gputide.Info) string {
-	if err == nil {
+// givesText says what the credential of a source adds.
+func givesText(source string, info gputide.Info) string {
+	s, ok := info.Source(source)
+	if !ok || s.Gives == "" {
 		return ""
 	}
+	return " for " + s.Gives
+}
+
+// errorHint says what to do about an error of a crawl; empty when nothing is
+// known.
+func errorHint(err error, source string, info gputide.Info) string {
 	if he, ok := errors.AsType[*gputide.HintError](err); ok {
 		return he.Hint
 	}
-	switch {
-	case errors.Is(err, gputide.ErrConflict):
-		return "use --replace to overwrite the stored run, or give another --at"
-	case errors.Is(err, context.Canceled):
-		return "it was interrupted; crawl again"
-	case errors.Is(err, gputide.ErrAuth):
-		if k := keyHint(source, info); k != "" {
-			return "check the credential: " + k
+	for _, h := range crawlHints() {
+		if !errors.Is(err, h.kind) {
+			continue
 		}
-		return "the source refused the request; check its terms and gputide providers"
-	case errors.Is(err, gputide.ErrRateLimited):
-		return "wait" + retryAfter(err) + " and crawl again"
-	case errors.Is(err, gputide.ErrSchemaDrift):
-		return "the source changed its form: look for a newer gputide or report it; the last prices are kept"
-	case errors.Is(err, gputide.ErrBlocked):
-		return "the source does not want to be read this way; gputide does not evade"
-	case errors.Is(err, gputide.ErrEmpty):
-		return "nothing is concluded from an empty list; crawl again later"
-	case errors.Is(err, gputide.ErrTooLarge):
-		return "the body is larger than its source ever was: report it"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "raise --deadline, or check the network and the proxy ($HTTPS_PROXY)"
-	case errors.Is(err, gputide.ErrUnavailable):
-		return "check the network and the proxy ($HTTPS_PROXY), or crawl again later; the last prices are kept"
+		switch h.kind {
+		case gputide.ErrAuth:
+			if k := keyHint(source, info); k != "" {
+				return "check the credential: " + k
+			}
+		case gputide.ErrRateLimited:
+			return "wait" + retryAfter(err) + " and crawl again"
+		}
+		return h.hint
 	}
 	return ""
+}
+
+// crawlHint is what to do about one kind of error.
+type crawlHint struct {
+	kind error
+	hint string
+}
+
+// crawlHints lists the kinds of error; the first that an error is counts.
+func crawlHints() []crawlHint {
+	return []crawlHint{
+		{gputide.ErrConflict, "use --replace to overwrite the stored run, or give another --at"},
+		{context.Canceled, "it was interrupted; crawl again"},
+		{gputide.ErrAuth, "the source refused the request; check its terms and gputide providers"},
+		{gputide.ErrRateLimited, "wait and crawl again"},
+		{gputide.ErrSchemaDrift, "the source changed its form: look for a newer gputide or report it; the last prices are kept"},
+		{gputide.ErrBlocked, "the source does not want to be read this way; gputide does not evade"},
+		{gputide.ErrEmpty, "nothing is concluded from an empty list; crawl again later"},
+		{gputide.ErrTooLarge, "the body is larger than its source ever was: report it"},
+		{context.DeadlineExceeded, "raise --deadline, or check the network and the proxy ($HTTPS_PROXY)"},
+		{gputide.ErrUnavailable, "check the network and the proxy ($HTTPS_PROXY), or crawl again later; the last prices are kept"},
+	}
 }
 
 func retryAfter(err error) string {

@@ -110,10 +110,10 @@ func newStatsOut(s *gputide.StoreStats) statsOut {
 
 func (m *Main) printStats(s *gputide.StoreStats) {
 	w := m.Stdout
-	fmt.Fprintf(w, "database      %s\n", clean(s.Path))
-	fmt.Fprintf(w, "size          %s in use of %s\n", bytesText(s.UsedBytes), bytesText(s.FileBytes))
-	fmt.Fprintf(w, "schema        %d, written by %s, catalogue %s\n", s.SchemaVersion, clean(s.ToolVersion), clean(s.Catalogue))
-	fmt.Fprintf(w, "created       %s\n", stamp(s.CreatedAt))
+	fmt.Fprintf(w, "database          %s\n", clean(s.Path))
+	fmt.Fprintf(w, "size              %s in use of %s\n", bytesText(s.UsedBytes), bytesText(s.FileBytes))
+	fmt.Fprintf(w, "schema            %d, written by %s, catalogue %s\n", s.SchemaVersion, clean(s.ToolVersion), clean(s.Catalogue))
+	fmt.Fprintf(w, "created           %s\n", stamp(s.CreatedAt))
 	for _, c := range []struct {
 		name string
 		n    int64
@@ -127,10 +127,10 @@ func (m *Main) printStats(s *gputide.StoreStats) {
 		{"rates", s.Rates},
 		{"quarantined", s.Quarantined},
 	} {
-		fmt.Fprintf(w, "%-13s %d\n", c.name, c.n)
+		fmt.Fprintf(w, "%-17s %d\n", c.name, c.n)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Buckets)) {
-		fmt.Fprintf(w, "bucket %-13s %s\n", name, bytesText(s.Buckets[name]))
+		fmt.Fprintf(w, "%-17s %s\n", "bucket "+name, bytesText(s.Buckets[name]))
 	}
 }
 

@@ -141,8 +141,12 @@ func (m *Main) printExplanation(x *query.Explanation) {
 		m.section("exchange", fx)
 	}
 	m.section("accelerator", acceleratorFacts(x.Accelerator, x.Catalogue))
+	if x.Priced != nil && x.Confirmed != nil && x.Priced.RunID == x.Confirmed.RunID {
+		m.evidence("price first seen and last confirmed by", x.Priced)
+		return
+	}
 	m.evidence("price first seen by", x.Priced)
-	m.evidence("confirmed by", x.Confirmed)
+	m.evidence("last confirmed by", x.Confirmed)
 }
 
 func acceleratorFacts(a *query.AcceleratorRow, c *query.CatalogueRow) []fact {
@@ -157,10 +161,10 @@ func acceleratorFacts(a *query.AcceleratorRow, c *query.CatalogueRow) []fact {
 		{"confidence", string(a.Confidence)},
 	}
 	if c != nil {
-		facts = append(facts, []fact{
-			{"catalogue", strings.TrimSpace(string(c.Title) + " (" + string(c.Evidence) + ", version " + string(c.Version) + ")")},
-			{"figures from", strings.TrimSpace(string(c.Source) + " " + string(c.SourceDate))},
-		}...)
+		facts = append(facts, fact{"catalogue", fmt.Sprintf("%s (%s, %s, version %s)", c.Title, c.Evidence, c.SourceDate, c.Version)})
+		for source := range strings.SplitSeq(string(c.Source), " | ") {
+			facts = append(facts, fact{"figures from", source})
+		}
 	}
 	return facts
 }

@@ -33,6 +33,9 @@ const offersExample = `  gputide query offers --gpu h100 --limit 10
   gputide query offers --provider alibaba --partition cn --market subscription
   gputide query offers --type p5.48xlarge --os linux --at 2026-08-01 -o json`
 
+// offersInTable is how many offers a table shows unless told.
+const offersInTable = 100
+
 // offersFlags are the flags of `query offers` beside its filters.
 type offersFlags struct {
 	at, in, out string
@@ -54,9 +57,12 @@ func (m *Main) offersCmd() *cobra.Command {
 	f.StringVar(&o.fx, "fx", "then", "`WHICH` exchange rate: then (of --at) or now")
 	listFlag(cmd, &o.sort, "sort", "FIELD", "order by fields, - before one reverses it: "+strings.Join(query.SortFields(), ", ")+" (default price_per_accelerator)")
 	f.BoolVar(&o.all, "all", false, "hide nothing")
-	limitFlag(cmd, &o.limit, 0)
+	f.IntVar(&o.limit, "limit", 0, "at most `N` rows, 0 for all (default 100 in a table)")
 	formatFlag(cmd, &o.out, listFormats[:])
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !f.Changed("limit") && o.out == string(formatTable) {
+			o.limit = offersInTable
+		}
 		return m.offers(cmd.Context(), o, *filter)
 	}
 	return cmd
@@ -112,22 +118,27 @@ func (m *Main) offers(ctx context.Context, o offersFlags, filter query.Filter) e
 // rows: the published amount stands first where it is not simply the hourly
 // price of the machine.
 func offerTable(rows []query.OfferRow) []column[query.OfferRow] {
-	published := false
+	published, inexact := false, false
 	for i := range rows {
 		published = published || derived(&rows[i])
+		inexact = inexact || approximate(&rows[i])
 	}
 	var cols []column[query.OfferRow]
 	if published {
-		cols = append(cols, column[query.OfferRow]{head: "PUBLISHED", cell: publishedCell, right: true, shed: 4})
+		c := column[query.OfferRow]{head: "PUBLISHED", cell: publishedCell, right: true, shed: 5}
+		if inexact {
+			c.shed = 0
+		}
+		cols = append(cols, c)
 	}
 	return append(cols,
 		column[query.OfferRow]{head: "PRICE/H", cell: func(r *query.OfferRow) string { return priceText(r.Price, string(r.Currency), approximate(r)) }, right: true},
 		column[query.OfferRow]{head: "PER GPU", cell: func(r *query.OfferRow) string { return priceText(r.PricePerAccelerator, string(r.Currency), false) }, right: true, shed: 3},
 		column[query.OfferRow]{head: "N", cell: func(r *query.OfferRow) string { return acceleratorCount(r.Accelerator) }, right: true},
-		column[query.OfferRow]{head: "GPU", cell: func(r *query.OfferRow) string { return acceleratorName(r.Accelerator) }, least: 8},
+		column[query.OfferRow]{head: "GPU", cell: func(r *query.OfferRow) string { return acceleratorName(r.Accelerator) }, least: 12},
 		column[query.OfferRow]{head: "PROVIDER", cell: func(r *query.OfferRow) string { return sellerText(&r.KeyRow) }, least: 8},
-		column[query.OfferRow]{head: "REGION", cell: regionCell, least: 8, shed: 5},
-		column[query.OfferRow]{head: "TYPE", cell: func(r *query.OfferRow) string { return string(r.InstanceType) }, least: 8},
+		column[query.OfferRow]{head: "REGION", cell: regionCell, least: 10, shed: 4},
+		column[query.OfferRow]{head: "TYPE", cell: func(r *query.OfferRow) string { return string(r.InstanceType) }, least: 16},
 		column[query.OfferRow]{head: "MARKET", cell: func(r *query.OfferRow) string { return purchase(&r.KeyRow) }, least: 6, shed: 1},
 		column[query.OfferRow]{head: "TIER", cell: func(r *query.OfferRow) string { return string(r.Tier) }, shed: 6},
 		column[query.OfferRow]{head: "STAT", cell: statCell, shed: 7},
@@ -137,7 +148,7 @@ func offerTable(rows []query.OfferRow) []column[query.OfferRow] {
 		column[query.OfferRow]{head: "STOCK", cell: func(r *query.OfferRow) string { return string(r.Availability) }, shed: 9},
 		column[query.OfferRow]{head: "STATE", cell: func(r *query.OfferRow) string { return string(r.State) }, paint: func(r *query.OfferRow) colours { return stateColour(r.State) }},
 		column[query.OfferRow]{head: "AGE", cell: func(r *query.OfferRow) string { return ago(seconds(r.AgeS)) }, right: true, shed: 2},
-		column[query.OfferRow]{head: "FLAGS", cell: func(r *query.OfferRow) string { return flagText(r.Flags) }, least: 6, shed: 10},
+		column[query.OfferRow]{head: "FLAGS", cell: func(r *query.OfferRow) string { return flagText(r.Flags) }, least: 6, shed: 5},
 		column[query.OfferRow]{head: "OFFER", cell: func(r *query.OfferRow) string { return shortID(string(r.OfferID)) }, shed: 2},
 	)
 }

@@ -182,10 +182,14 @@ func newRunDetail(r *gputide.RunRecord) runDetail {
 	return d
 }
 
-// scopeText is "3 done" or "2/3 done".
+// scopeText is "3 done" or "2/3 done", and empty for a run without scopes, as
+// that of exchange rates is.
 func (r *runRow) scopeText() string {
 	all := r.ScopesDone + r.ScopesFailed + r.ScopesHeld
-	if r.ScopesDone == all {
+	switch {
+	case all == 0:
+		return ""
+	case r.ScopesDone == all:
 		return fmt.Sprintf("%d done", all)
 	}
 	return fmt.Sprintf("%d/%d done", r.ScopesDone, all)
