@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -272,15 +273,18 @@ func TestSpecFailureNeverFailsPrices(t *testing.T) {
 }
 
 func TestSpecsThatHangLeaveTimeForPrices(t *testing.T) {
-	r := newRig(t, "list")
-	provider := &specProvider{
-		&fakeProvider{info: r.info, crawl: good},
-		func(ctx context.Context, _ *gputide.Batch) error { <-ctx.Done(); return ctx.Err() },
-	}
-	res := r.Crawl(t.Context(), []gputide.Provider{provider}, Options{Deadline: 30 * time.Millisecond})[0]
-	if res.Err != nil || res.Offers != 1 {
-		t.Errorf("%d offers, error %v", res.Offers, res.Err)
-	}
+	normalizer := loadNormalizer(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := &Crawler{Store: newModelStore(), Normalizer: normalizer}
+		provider := &specProvider{
+			named("slow", good),
+			func(ctx context.Context, _ *gputide.Batch) error { <-ctx.Done(); return ctx.Err() },
+		}
+		res := c.Crawl(t.Context(), []gputide.Provider{provider}, Options{Deadline: time.Minute})[0]
+		if res.Err != nil || res.Offers != 1 || res.Duration >= time.Minute {
+			t.Errorf("%d offers after %s, error %v", res.Offers, res.Duration, res.Err)
+		}
+	})
 }
 
 func TestRates(t *testing.T) {
