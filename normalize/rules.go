@@ -1,5 +1,7 @@
 package normalize
 
+import "slices"
+
 // This file holds the rules for names that mislead. Each stands for a trap seen
 // in a source; the table of the catalogue cannot hold them because they say how
 // to choose between its rows.
@@ -116,43 +118,36 @@ func isShortName(core string) bool {
 // vendorOf maps the vendor a source states to the vendors of the catalogue;
 // nil for a word that names none.
 func vendorOf(s string) []string {
-	switch fold(s) {
-	case "nvidia", "nvidiacorporation":
-		return []string{"NVIDIA"}
-	case "amd", "advancedmicrodevices", "amdinc":
-		return []string{"AMD", "AMD/Xilinx"}
-	case "xilinx", "amdxilinx":
-		return []string{"AMD/Xilinx"}
-	case "intel", "habana", "habanalabs":
-		return []string{"Intel"}
-	case "google":
-		return []string{"Google"}
-	case "aws", "amazon", "annapurnalabs":
-		return []string{"AWS"}
-	case "huawei", "ascend":
-		return []string{"Huawei"}
-	case "tenstorrent":
-		return []string{"Tenstorrent"}
-	case "qualcomm":
-		return []string{"Qualcomm"}
-	case "cambricon":
-		return []string{"Cambricon"}
-	case "kunlun", "kunlunxin":
-		return []string{"Kunlunxin"}
-	case "hygon":
-		return []string{"Hygon"}
-	case "enflame":
-		return []string{"Enflame"}
-	case "iluvatar", "iluvatarcorex":
-		return []string{"Iluvatar CoreX"}
-	case "biren":
-		return []string{"Biren"}
-	case "moorethreads":
-		return []string{"Moore Threads"}
-	case "metax":
-		return []string{"MetaX"}
-	case "thead":
-		return []string{"T-Head"}
+	word := fold(s)
+	if word == "" {
+		return nil
+	}
+	for _, v := range [...]struct {
+		words   []string
+		vendors []string
+	}{
+		{[]string{"nvidia", "nvidiacorporation"}, []string{"NVIDIA"}},
+		{[]string{"amd", "amdinc", "advancedmicrodevices"}, []string{"AMD", "AMD/Xilinx"}},
+		{[]string{"xilinx", "amdxilinx"}, []string{"AMD/Xilinx"}},
+		{[]string{"intel", "habana", "habanalabs"}, []string{"Intel"}},
+		{[]string{"google"}, []string{"Google"}},
+		{[]string{"aws", "amazon", "annapurnalabs"}, []string{"AWS"}},
+		{[]string{"qualcomm"}, []string{"Qualcomm"}},
+		{[]string{"tenstorrent"}, []string{"Tenstorrent"}},
+		{[]string{"huawei", "ascend"}, []string{"Huawei"}},
+		{[]string{"cambricon"}, []string{"Cambricon"}},
+		{[]string{"kunlun", "kunlunxin"}, []string{"Kunlunxin"}},
+		{[]string{"hygon"}, []string{"Hygon"}},
+		{[]string{"enflame"}, []string{"Enflame"}},
+		{[]string{"iluvatar", "iluvatarcorex"}, []string{"Iluvatar CoreX"}},
+		{[]string{"biren"}, []string{"Biren"}},
+		{[]string{"moorethreads"}, []string{"Moore Threads"}},
+		{[]string{"metax"}, []string{"MetaX"}},
+		{[]string{"thead"}, []string{"T-Head"}},
+	} {
+		if slices.Contains(v.words, word) {
+			return v.vendors
+		}
 	}
 	return nil
 }
