@@ -41,7 +41,7 @@ func (r *run) list(ctx context.Context, k book, l listing, req fetch.Request, re
 	switch {
 	case err != nil:
 		return err
-	case rep.Rows == 0:
+	case rep.Rows == 0 && !resp.Reduced: // of a list of no accelerated type the archive keeps the head
 		return fmt.Errorf("%s: %w: %s", req.Source, gputide.ErrEmpty, resp.URL)
 	case l.version != "" && rep.Version != l.version:
 		return drift(req.Source, "version", l.version, rep.Version)

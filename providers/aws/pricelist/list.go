@@ -20,6 +20,7 @@ type list struct {
 	types     map[string]*Type
 	locations map[string]string
 	pending   map[termKey]*reserved
+	spare     []*reserved // halves to use again
 	row       Row
 
 	instances int64    // rows of instance products that are neither omitted nor unwanted

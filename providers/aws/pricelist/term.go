@@ -15,11 +15,20 @@ type termKey struct{ sku, code string }
 // reserved is one half of a reserved term.
 type reserved struct {
 	product *product
-	key     gputide.Key
+	plan    string
+	term    gputide.Term
+	payment gputide.Payment
 	hourly  string
 	upfront string
 	hasHour bool
 	hasFee  bool
+}
+
+// key returns the key of the term.
+func (h *reserved) key() gputide.Key {
+	k := h.product.key
+	k.Market, k.Plan, k.Term, k.Payment = gputide.Commitment, h.plan, h.term, h.payment
+	return k
 }
 
 // rowOf takes one price row of p.
@@ -119,9 +128,16 @@ func isPrice(b []byte) bool {
 }
 
 // isZero reports whether b is an amount of exactly nothing.
-func isZero(b []byte) bool {
-	r, err := gputide.ParseAmount(string(b))
-	return err == nil && r.Sign() == 0
+func isZero[T []byte | string](b T) bool {
+	if len(b) == 0 {
+		return false
+	}
+	for i := range len(b) {
+		if b[i] != '0' && (b[i] != '.' || i == 0 || i == len(b)-1) {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *list) refusePrice(b []byte) {
@@ -197,12 +213,14 @@ func (l *list) join(p *product, v *values, isFee bool) {
 	id := termKey{p.sku, l.intern(v[termCode])}
 	half := l.pending[id]
 	if half == nil {
-		half = &reserved{product: p, key: l.row.Key}
+		half = l.half()
+		half.product, half.plan, half.term, half.payment = p, l.row.Key.Plan, l.row.Key.Term, l.row.Key.Payment
 		p.kept = true
 		l.pending[id] = half
 	}
 	switch {
-	case half.key != l.row.Key || isFee && half.hasFee || !isFee && half.hasHour:
+	case half.plan != l.row.Key.Plan || half.term != l.row.Key.Term || half.payment != l.row.Key.Payment,
+		half.product.key != p.key, isFee && half.hasFee, !isFee && half.hasHour:
 		l.refuse(SkipContradictory, "the rows of one term disagree")
 		return
 	case isFee:
@@ -216,14 +234,27 @@ func (l *list) join(p *product, v *values, isFee bool) {
 	delete(l.pending, id)
 	l.report.Omitted[omitJoined]++
 	l.offerTerm(half)
+	l.spare = append(l.spare, half)
+}
+
+// half returns an empty half, one that is settled already where there is one.
+func (l *list) half() *reserved {
+	n := len(l.spare)
+	if n == 0 {
+		return new(reserved)
+	}
+	h := l.spare[n-1]
+	l.spare = l.spare[:n-1]
+	*h = reserved{}
+	return h
 }
 
 // offerTerm hands on a term whose parts are known. A rate of zero beside the
 // fee of a term paid all upfront is no part of the price.
 func (l *list) offerTerm(h *reserved) {
-	l.row = Row{Key: h.key, SKU: h.product.sku, Type: h.product.typ}
+	l.row = Row{Key: h.key(), SKU: h.product.sku, Type: h.product.typ}
 	l.row.Price = gputide.Published{Upfront: h.upfront, Unit: gputide.PerHour, Basis: gputide.BasisInstance}
-	if h.hasHour && !isZero([]byte(h.hourly)) {
+	if h.hasHour && !isZero(h.hourly) {
 		l.row.Price.Amount = h.hourly
 	}
 	l.offer()
@@ -237,14 +268,16 @@ func (l *list) flush() {
 		alone = append(alone, h)
 	}
 	slices.SortFunc(alone, func(a, b *reserved) int {
-		return cmp.Or(cmp.Compare(a.product.sku, b.product.sku), cmp.Compare(a.key.Canonical(), b.key.Canonical()))
+		return cmp.Or(
+			cmp.Compare(a.product.sku, b.product.sku), cmp.Compare(a.plan, b.plan), cmp.Compare(a.term, b.term), cmp.Compare(a.payment, b.payment),
+		)
 	})
 	for _, h := range alone {
-		if h.hasFee && h.key.Payment == gputide.PaymentAll {
+		if h.hasFee && h.payment == gputide.PaymentAll {
 			l.offerTerm(h)
 			continue
 		}
-		l.row = Row{Key: h.key, SKU: h.product.sku, Type: h.product.typ}
+		l.row = Row{Key: h.key(), SKU: h.product.sku, Type: h.product.typ}
 		missing := "the upfront fee"
 		if !h.hasHour {
 			missing = "the hourly rate"
