@@ -111,6 +111,21 @@ func TestRow(t *testing.T) {
 	}
 }
 
+func TestSlice(t *testing.T) {
+	c, err := answer(t, 200, body(row(map[string]string{"id": `"X MIG 1g.24gb"`, "memoryInGb": "24"})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := make(map[string]gputide.ShareKind)
+	for _, o := range c.Offers {
+		shares[o.Key.InstanceType] = o.Spec.Device.Share
+	}
+	want := map[string]gputide.ShareKind{"X MIG 1g.24gb×1": gputide.ShareMIG, "NVIDIA L4×1": ""}
+	if d := cmp.Diff(want, shares); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 func TestAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

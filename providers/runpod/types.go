@@ -3,6 +3,7 @@ package runpod
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/gputide/gputide"
 )
@@ -106,6 +107,9 @@ func (t *gpuType) spec(n int) *gputide.Spec {
 	}
 	if t.DisplayName != "" { // it says the form factor, which the id may lack
 		d.Other = []string{t.DisplayName}
+	}
+	if strings.Contains(t.ID, " MIG ") { // "… MIG 1g.24gb": the count is of slices, the memory of one slice
+		d.Share = gputide.ShareMIG
 	}
 	return &gputide.Spec{Source: source, InstanceType: instanceType(t.ID, n), Device: d}
 }
