@@ -20,8 +20,12 @@ const (
 	kindWide                  // stored form of a price too far from the one before; decoded as kindPrice
 )
 
-// event is one change point of a series. val is the price of a price event and
-// the feed of a moved event.
+// heldDoubt is the value of a held event that nothing but a row of unknown key
+// in its scope gave cause for.
+const heldDoubt = 1
+
+// event is one change point of a series. val is the price of a price event, the
+// feed of a moved event and, of a held event, heldDoubt or 0.
 type event struct {
 	at   uint32
 	kind kind
@@ -102,8 +106,8 @@ func appendEvents(out []byte, scale int, b base, events []event) []byte {
 		case kindPrice:
 			out = appendPrice(out, scale, b.price, e.val)
 			b.price = e.val
-		case kindMoved:
-			out = binary.AppendUvarint(out, uint64(e.val)<<kindBits|uint64(kindMoved))
+		case kindMoved, kindHeld:
+			out = binary.AppendUvarint(out, uint64(e.val)<<kindBits|uint64(e.kind))
 		default:
 			out = binary.AppendUvarint(out, uint64(e.kind))
 		}
@@ -155,7 +159,7 @@ func decodeChunk(events []event, chunk []byte) ([]event, int, error) {
 		case kindWide:
 			price = r.wide()
 			e.kind, e.val = kindPrice, price
-		case kindMoved:
+		case kindMoved, kindHeld:
 			e.val = int64(head >> kindBits)
 		}
 		if at > maxSeconds {

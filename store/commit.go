@@ -77,6 +77,7 @@ type runScope struct {
 	id        uint32
 	feed      feed
 	forward   bool // the run is newer than everything stored of the scope
+	replaces  bool // a stored run holds its moment
 	narrowest bool // no declared scope lies inside it
 	listed    *roaring.Bitmap
 }
@@ -298,7 +299,7 @@ func (c *commit) settleOverlap() error {
 		}
 		for _, m := range marks {
 			if m.at == c.at && c.sameLane(s, &m) {
-				overlap = true
+				overlap, s.replaces = true, true
 				c.drops = append(c.drops, takeOut{feed: makeFeed(s.id, m.source), from: c.at, to: c.at})
 			}
 		}
@@ -340,7 +341,7 @@ func (c *commit) sameLane(s *runScope, m *mark) bool {
 func (c *commit) takeOut(ids []uint64) error {
 	for i := range c.scopes {
 		s := &c.scopes[i]
-		if s.forward {
+		if !s.replaces {
 			continue
 		}
 		if s.EventFeed && s.Status == gputide.ScopeDone {
@@ -467,7 +468,9 @@ func (c *commit) absent(book, i int) error {
 				st.say = sayDoubt
 			}
 			if s.forward && len(c.drops) == 0 {
-				if sl := b.slotOf(sid); !sl.listedOrHeld() || sl.source != s.feed.source() {
+				// Unless something newer is known, only what this source lists now can end.
+				sl := b.slotOf(sid)
+				if sl.at < c.at && (!sl.listedOrHeld() || sl.source != s.feed.source()) {
 					continue
 				}
 			}

@@ -43,6 +43,7 @@ func compareStatements(a, b statement) int {
 // state is what the statements up to a moment come to.
 type state struct {
 	status status
+	doubt  bool // held because it may be a row of unknown key, not because its own was refused
 	feed   feed
 	price  int64
 	detail detail
@@ -72,13 +73,13 @@ func (s *state) step(e event) {
 		s.price = e.val
 		s.status = statusListed
 	case kindVanished:
-		s.status = statusWithdrawn
+		s.status, s.doubt = statusWithdrawn, false
 	case kindHeld:
-		s.status = statusHeld
+		s.status, s.doubt = statusHeld, e.val == heldDoubt
 	case kindMoved:
 		s.feed = feed(e.val)
 	case kindReturned, kindReleased, kindConfirmed:
-		s.status = statusListed
+		s.status, s.doubt = statusListed, false
 	}
 }
 
@@ -108,7 +109,7 @@ func (f *folder) apply(s statement) {
 		}
 	case sayDoubt:
 		if f.state.status == statusListed && f.state.feed == s.feed {
-			f.emit(s.at, kindHeld, 0)
+			f.emit(s.at, kindHeld, heldDoubt)
 		}
 	case sayAbsent:
 		if f.state.feed == s.feed && (f.state.status == statusListed || f.state.status == statusHeld) {
@@ -249,16 +250,21 @@ func (r *replay) take(at uint32, out []statement, imported func(feed) bool) []st
 	for i := range r.groups {
 		g := &r.groups[i]
 		s := recovered(at, g.feed, g.state)
-		s.rank, s.explicit = r.laneOf(g.feed, imported)
+		var noWithdraw bool
+		s.rank, s.explicit, noWithdraw = r.laneOf(g.feed, imported)
+		if s.say == sayHeld && g.state.doubt && noWithdraw {
+			s.say = sayDoubt
+		}
 		out = append(out, s)
 	}
 	for _, m := range r.atMarks {
 		if r.grouped(m.feed) {
 			continue
 		}
-		s := recovered(at, m.feed, r.carried(m.rank, before, imported))
+		met := r.carried(m.rank, before, imported)
+		s := recovered(at, m.feed, met)
 		s.rank = m.rank
-		if s.say == sayAbsent && m.flags&markNoWithdraw != 0 {
+		if m.flags&markNoWithdraw != 0 && (s.say == sayAbsent || (s.say == sayHeld && met.doubt)) {
 			s.say = sayDoubt
 		}
 		out = append(out, s)
@@ -282,18 +288,18 @@ func recovered(at uint32, f feed, s state) statement {
 	return out
 }
 
-// laneOf returns the rank of a feed's events at this moment and whether a mark
-// implies them.
-func (r *replay) laneOf(f feed, imported func(feed) bool) (rank uint8, explicit bool) {
+// laneOf returns the rank of a feed's events at this moment, whether no mark
+// implies them and whether the one that does concludes nothing from absence.
+func (r *replay) laneOf(f feed, imported func(feed) bool) (rank uint8, explicit, noWithdraw bool) {
 	for _, m := range r.atMarks {
 		if m.feed == f {
-			return m.rank, false
+			return m.rank, false, m.flags&markNoWithdraw != 0
 		}
 	}
 	if imported(f) {
-		return rankImportEvent, true
+		return rankImportEvent, true, false
 	}
-	return rankFeed, true
+	return rankFeed, true, false
 }
 
 func (r *replay) grouped(f feed) bool {
@@ -303,7 +309,7 @@ func (r *replay) grouped(f feed) bool {
 // carried is the state that a mark of a rank met at this moment.
 func (r *replay) carried(rank uint8, before state, imported func(feed) bool) state {
 	for _, g := range r.groups {
-		if lane, _ := r.laneOf(g.feed, imported); lane < rank {
+		if lane, _, _ := r.laneOf(g.feed, imported); lane < rank {
 			before = g.state
 		}
 	}

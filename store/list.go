@@ -123,10 +123,7 @@ func (c *commit) listHeld() error {
 		if !ok || sid >= c.w.offers.base {
 			continue
 		}
-		e := entry{sid: sid, scope: int32(scope), offer: -1, at: c.at, held: true, start: len(c.content)}
-		c.content = append(binary.AppendUvarint(c.content, uint64(c.scopes[scope].feed)), 'h')
-		e.end = len(c.content)
-		c.entries = append(c.entries, e)
+		c.entries = append(c.entries, entry{sid: sid, scope: int32(scope), offer: -1, at: c.at, held: true})
 	}
 	return nil
 }
@@ -235,8 +232,19 @@ func (c *commit) sum() {
 	h.Write(b)
 	for i := range c.entries {
 		e := &c.entries[i]
+		if e.held {
+			continue
+		}
 		b = binary.BigEndian.AppendUint32(b[:0], e.sid)
 		h.Write(append(b, c.content[e.start:e.end]...))
+	}
+	held := make([]string, 0, len(c.run.HeldKeys)) // all: which of them are known may change
+	for i := range c.run.HeldKeys {
+		held = append(held, c.run.HeldKeys[i].Key.Canonical())
+	}
+	slices.Sort(held)
+	for _, k := range slices.Compact(held) {
+		h.Write(appendText(b[:0], k))
 	}
 	enc := json.NewEncoder(h)
 	for i := range c.run.Specs {
