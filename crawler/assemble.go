@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gputide/gputide"
@@ -270,10 +271,26 @@ func (a *assembly) judgeScopes(rows []*keptRow) {
 		st.held++
 		st.list.Write(id[:])
 	}
+	a.shareReads()
 	for _, st := range a.states {
 		if st.done() && st.run.Scope.Signal == "" {
 			a.judge(st, (*scopeState).judge)
 		}
+	}
+}
+
+// shareReads lets scopes that were read from the same bodies count each other's
+// rows: a price list without a reserved term was read all the same.
+func (a *assembly) shareReads() {
+	read := map[string]int64{}
+	body := func(st *scopeState) string { return st.run.Source + "\n" + strings.Join(st.run.URLs, "\n") }
+	for _, st := range a.states {
+		if st.done() && len(st.run.URLs) > 0 {
+			read[body(st)] += st.read
+		}
+	}
+	for _, st := range a.states {
+		st.read = max(st.read, read[body(st)])
 	}
 }
 

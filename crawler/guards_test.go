@@ -386,3 +386,33 @@ func TestReplacementIsNotJudgedByWhatItReplaces(t *testing.T) {
 		t.Errorf("scope is %s (%s), want done", got.Status, got.Reason)
 	}
 }
+
+// TestScopesOfOneBodyAreReadTogether holds that a list with on-demand rows and
+// no reserved ones was read, and that one with no row at all was not.
+func TestScopesOfOneBodyAreReadTogether(t *testing.T) {
+	const url = "https://list.test/index.csv"
+	scopes := []gputide.Scope{{Market: gputide.OnDemand}, {Market: gputide.Commitment}}
+	for _, tt := range []struct {
+		name string
+		rows int
+		want gputide.ScopeStatus
+	}{
+		{"rows of one market", 4, gputide.ScopeDone},
+		{"no rows", 0, gputide.ScopeHeld},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, "list")
+			r.run(t, 0, func(b *gputide.Batch) {
+				many(b, "list", "a", tt.rows, "3")
+				for _, s := range scopes {
+					b.Done("list", s, url)
+				}
+			})
+			for _, s := range scopes {
+				if got := scopeOf(t, r.last(t), s); got.Status != tt.want {
+					t.Errorf("%s is %s (%s), want %s", s, got.Status, got.Reason, tt.want)
+				}
+			}
+		})
+	}
+}
