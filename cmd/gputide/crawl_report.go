@@ -71,7 +71,6 @@ func (m *Main) reportCrawl(form format, results []crawler.Result, infos map[stri
 
 // printProblems says, below the table, what failed and what to do about it.
 func (m *Main) printProblems(r *crawlRow) {
-	told := ""
 	for _, p := range r.Problems {
 		where := r.Provider
 		if p.Source != nil {
@@ -87,12 +86,10 @@ func (m *Main) printProblems(r *crawlRow) {
 		if p.Hint != nil {
 			fmt.Fprintf(m.Stdout, "  do: %s\n", clean(*p.Hint))
 		}
-		for _, s := range p.Scopes {
-			told += s + ": " + p.Text + "\n"
-		}
 	}
 	for _, n := range r.Notes {
-		if !strings.Contains(told, n+"\n") {
+		told := slices.ContainsFunc(r.Problems, func(p problemOut) bool { return strings.HasSuffix(n, p.Text) })
+		if !told {
 			fmt.Fprintf(m.Stdout, "%s: note: %s\n", clean(r.Provider), clean(n))
 		}
 	}
@@ -182,7 +179,7 @@ func scopeProblems(r *crawler.Result, info gputide.Info) []problemOut {
 			continue
 		}
 		p := problemOut{Kind: problemFailed, Source: opt(s.Source), Text: s.Reason}
-		hint := cmp.Or(errorHint(r.Err, s.Source, info), "the last prices are kept; gputide runs show tells more")
+		hint := cmp.Or(textHint(s.Reason, s.Source, info), errorHint(r.Err, s.Source, info), "the last prices are kept; gputide runs show tells more")
 		if s.Status == gputide.ScopeHeld {
 			p.Kind, hint = problemHeld, "the last prices are kept; a later crawl that agrees is accepted"
 		}
@@ -203,7 +200,7 @@ func sourceProblem(s *gputide.SourceReport, err error, info gputide.Info) (probl
 	p := problemOut{Kind: problemFailed, Source: opt(s.Source), Scopes: []string{}, Text: s.Message}
 	switch {
 	case s.Status == gputide.SourceFailed:
-		p.Hint = opt(errorHint(err, s.Source, info))
+		p.Hint = opt(cmp.Or(textHint(s.Message, s.Source, info), errorHint(err, s.Source, info)))
 		return p, true
 	case s.Status != gputide.SourceSkipped:
 		return p, false
@@ -246,18 +243,19 @@ func errorHint(err error, source string, info gputide.Info) string {
 		return he.Hint
 	}
 	for _, h := range crawlHints() {
-		if !errors.Is(err, h.kind) {
-			continue
+		if errors.Is(err, h.kind) {
+			return h.text(source, info, retryAfter(err))
 		}
-		switch h.kind {
-		case gputide.ErrAuth:
-			if k := keyHint(source, info); k != "" {
-				return "check the credential: " + k
-			}
-		case gputide.ErrRateLimited:
-			return "wait" + retryAfter(err) + " and crawl again"
+	}
+	return ""
+}
+
+// textHint is errorHint for an error of which a report kept the text.
+func textHint(text, source string, info gputide.Info) string {
+	for _, h := range crawlHints() {
+		if strings.Contains(text, h.kind.Error()) {
+			return h.text(source, info, "")
 		}
-		return h.hint
 	}
 	return ""
 }
@@ -266,6 +264,19 @@ func errorHint(err error, source string, info gputide.Info) string {
 type crawlHint struct {
 	kind error
 	hint string
+}
+
+// text is the hint for one source; delay is how long it asked to be left alone.
+func (h crawlHint) text(source string, info gputide.Info, delay string) string {
+	switch h.kind {
+	case gputide.ErrAuth:
+		if k := keyHint(source, info); k != "" {
+			return "check the credential: " + k
+		}
+	case gputide.ErrRateLimited:
+		return "wait" + delay + " and crawl again"
+	}
+	return h.hint
 }
 
 // crawlHints lists the kinds of error; the first that an error is counts.

@@ -46,6 +46,9 @@ func TestErrorHints(t *testing.T) {
 			t.Errorf("%v of %s: hint %q, want %q", tt.err, tt.source, got, tt.want)
 		}
 	}
+	if got := textHint("page: source unavailable (HTTP 503): https://example.com", "page", testInfo()); !strings.Contains(got, "network") {
+		t.Errorf("hint of a text: %q", got)
+	}
 	if got := errorHint(nil, "", testInfo()); got != "" {
 		t.Errorf("no error: %q", got)
 	}

@@ -145,6 +145,23 @@ func checkFault(t *testing.T, tt *fault, got *crawlRow) {
 	}
 }
 
+// TestRepeatedPageToken answers every page of the instance types with the token
+// of the page before: the crawl ends, prices are stored, and the source is named.
+func TestRepeatedPageToken(t *testing.T) {
+	c, dir := testMain(t), fixtureDir(t, "aws", "runpod")
+	edit(t, filepath.Join(dir, "aws/manifest.json"), `"file": "types-2.xml"`, `"file": "types-1.xml"`)
+	report := c.crawlAt(t, dir, day1, exitOK)
+	if got := report["runpod"]; got.Status != statusOK {
+		t.Errorf("another provider was harmed: %+v", got)
+	}
+	got := report["aws"]
+	if got.Offers == 0 || !slices.ContainsFunc(got.Problems, func(p problemOut) bool {
+		return deref(p.Source) == "instance-types" && p.Kind == problemFailed && p.Hint != nil
+	}) {
+		t.Errorf("%d offers, problems %+v", got.Offers, got.Problems)
+	}
+}
+
 // roundTrip is a network made of a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 

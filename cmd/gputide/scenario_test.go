@@ -99,6 +99,12 @@ func (c *cli) crawlAt(t *testing.T, dir, at string, wantCode int, args ...string
 	if code != wantCode {
 		t.Fatalf("crawl at %s: exit code %d, want %d\nstdout:\n%s\nstderr:\n%s", at, code, wantCode, c.out.String(), c.err.String())
 	}
+	return c.report(t)
+}
+
+// report reads what a crawl with -o json wrote, by provider.
+func (c *cli) report(t *testing.T) map[string]crawlRow {
+	t.Helper()
 	var rows []crawlRow
 	if err := json.Unmarshal(c.out.Bytes(), &rows); err != nil {
 		t.Fatalf("%v: %s", err, c.out.String())
@@ -269,5 +275,43 @@ func TestQuarantinedRowWithdrawsNothing(t *testing.T) {
 	}
 	if text := c.must(t, "quarantine", "show", refused[0].OfferID); !strings.Contains(text, "NVIDIA A100-SXM4-40GB") {
 		t.Errorf("quarantine show:\n%s", text)
+	}
+}
+
+// TestFormulaInName crawls a name that a spreadsheet would run.
+func TestFormulaInName(t *testing.T) {
+	c, dir := testMain(t), fixtureDir(t, "runpod")
+	edit(t, filepath.Join(dir, runpodBody), `"id": "NVIDIA B200"`, `"id": "=cmd|'/C calc'!A0"`)
+	c.crawlAt(t, dir, day1, exitOK)
+	for _, args := range [][]string{{"query", "offers", "--all"}, {"query", "types"}, {"query", "changes"}, {"query", "signals"}} {
+		text := c.must(t, append(args, "-o", "csv")...)
+		if !strings.Contains(text, ",'=cmd") || strings.Contains(text, ",=cmd") {
+			t.Errorf("%q writes a cell that starts a formula", args)
+		}
+	}
+}
+
+// TestHostileText crawls a name that a terminal would obey and looks for it in
+// everything that is written about it.
+func TestHostileText(t *testing.T) {
+	c, dir := testMain(t), fixtureDir(t, "runpod")
+	edit(t, filepath.Join(dir, runpodBody), `"id": "NVIDIA B200"`, `"id": "evil \u001b]0;owned\u0007\u001b[2J\u202eB200"`)
+	edit(t, filepath.Join(dir, runpodBody), `"displayName": "H100 SXM"`, `"displayName": "evil \u001b[31m\u009b31m H100 SXM"`)
+	for _, args := range [][]string{
+		{"crawl", "--fixtures", dir, "--at", day1},
+		{"runs", "show"},
+		{"quarantine", "list"},
+		{"query", "offers", "--all"},
+		{"query", "types"},
+		{"query", "changes"},
+		{"query", "signals"},
+	} {
+		for _, form := range []string{"table", "json"} {
+			c.run(t, append(args, "-o", form)...)
+			text := c.out.String() + c.err.String()
+			if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && unsafeRune(r) }); i >= 0 {
+				t.Errorf("%q -o %s writes %q", args, form, text[max(0, i-10):min(len(text), i+20)])
+			}
+		}
 	}
 }
