@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -36,7 +37,10 @@ func (r *run) list(ctx context.Context, k book, l listing, req fetch.Request, re
 	if l.region != "" {
 		opt.Partition = partitionOf(l.region)
 	}
-	in := &intake{run: r, source: req.Source, book: k, listing: l, specs: map[*pricelist.Type]*gputide.Spec{}, regions: map[string]bool{}}
+	in := &intake{
+		run: r, source: req.Source, book: k, listing: l,
+		specs: map[*pricelist.Type]*gputide.Spec{}, fed: map[gputide.Scope]bool{},
+	}
 	rep, err := read(resp.Body, opt, in.row)
 	switch {
 	case err != nil:
@@ -62,14 +66,18 @@ type intake struct {
 	book    book
 	listing listing
 	specs   map[*pricelist.Type]*gputide.Spec
-	regions map[string]bool // read from a list of all regions
+	fed     map[gputide.Scope]bool // by the rows read so far
 }
 
 // row takes one row.
 func (in *intake) row(w *pricelist.Row) {
 	r := in.run
 	if !w.Known {
-		r.b.SkipUnknown(in.source, in.listing.scope(in.book, w.Key.Market), w.Skip, w.SKU+": "+w.Detail)
+		scope := in.listing.scope(in.book, w.Key.Market)
+		if scope.Region != "" && scope.Market != "" {
+			in.fed[scope] = true
+		}
+		r.b.SkipUnknown(in.source, scope, w.Skip, w.SKU+": "+w.Detail)
 		return
 	}
 	if in.listing.region == "" {
@@ -78,8 +86,8 @@ func (in *intake) row(w *pricelist.Row) {
 			return
 		}
 		w.Key.Partition = partitionOf(w.Key.Region)
-		in.regions[w.Key.Region] = true
 	}
+	in.fed[gputide.Scope{Partition: w.Key.Partition, Region: w.Key.Region, Market: w.Key.Market}] = true
 	if w.Skip != "" {
 		r.b.Skip(in.source, w.Key, w.Skip, w.SKU+": "+w.Detail)
 		return
@@ -98,20 +106,15 @@ func (in *intake) spec(w *pricelist.Row) *gputide.Spec {
 	return s
 }
 
-// scopes returns what the list fed. A list of all regions feeds those it names.
+// scopes returns what the list fed: the regions and markets it has rows of. Many
+// local zones have nothing reserved; a market that a list no longer has at all
+// becomes stale and is not concluded to be withdrawn. A list without any
+// instance is reported for both markets, so that the crawler can hold it back.
 func (in *intake) scopes() []gputide.Scope {
-	regions := []string{in.listing.region}
-	if in.listing.region == "" {
-		regions = slices.Sorted(maps.Keys(in.regions))
-	}
-	var out []gputide.Scope
-	for _, m := range listMarkets() {
-		if len(regions) == 0 {
-			out = append(out, gputide.Scope{Partition: in.book.partitions[0], Market: m})
-		}
-		for _, region := range regions {
-			out = append(out, gputide.Scope{Partition: partitionOf(region), Region: region, Market: m})
+	if len(in.fed) == 0 {
+		for _, m := range listMarkets() {
+			in.fed[in.listing.scope(in.book, m)] = true
 		}
 	}
-	return out
+	return slices.SortedFunc(maps.Keys(in.fed), func(a, b gputide.Scope) int { return cmp.Compare(a.String(), b.String()) })
 }

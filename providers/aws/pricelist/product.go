@@ -38,7 +38,11 @@ func (l *list) productOf(v *values, old *product) *product {
 		p.omit = OmitNoType
 		return p
 	}
-	if p.omit = omitted(v); p.omit != "" {
+	if bad, text := l.twinsOf(v); text != "" {
+		p.skip, p.skipped, p.detail = SkipBadRow, bad, text
+		return p
+	}
+	if p.omit = l.omitted(v); p.omit != "" {
 		return p
 	}
 	if bad, text := l.keyOf(v, &p.key); text != "" {
@@ -58,18 +62,37 @@ func (l *list) productOf(v *values, old *product) *product {
 }
 
 // omitted returns the reason a product of an instance family is no offer, or "".
-// The usage type and the operation say the same as the columns that older lists
+// The operation and the usage type say the same as the columns that older lists
 // do not have.
-func omitted(v *values) string {
+func (l *list) omitted(v *values) string {
 	switch {
-	case string(v[market]) == "CapacityBlock" || bytes.HasSuffix(v[operation], []byte(":CB")):
+	case string(v[market]) == "CapacityBlock" || !l.has(market) && isBlock(v):
 		return OmitCapacityBlock
-	case isUnused(v[capacity]) || hasUsage(v[usage], "Unused"):
+	case isUnused(v[capacity]) || !l.has(capacity) && hasUsage(v[usage], "Unused"):
 		return OmitUnused
 	case string(v[license]) == "License Included - Infrastructure":
 		return OmitInfrastructure
 	}
 	return ""
+}
+
+// isBlock reports whether the operation of a row is that of a capacity block.
+func isBlock(v *values) bool { return bytes.HasSuffix(v[operation], []byte(":CB")) }
+
+// twinsOf returns what is wrong with the columns that tell a row from its twins:
+// empty, or in contradiction to the operation or the usage type.
+func (l *list) twinsOf(v *values) (attr, string) {
+	switch {
+	case l.has(capacity) && len(v[capacity]) == 0:
+		return capacity, "empty"
+	case l.has(market) && len(v[market]) == 0:
+		return market, "empty"
+	case string(v[market]) == "OnDemand" && isBlock(v):
+		return market, odd(v[market]) + " in a row of a capacity block"
+	case string(v[capacity]) == "Used" && hasUsage(v[usage], "Unused"):
+		return capacity, odd(v[capacity]) + " in a row of unused capacity"
+	}
+	return 0, ""
 }
 
 // isUnused reports whether a capacity status is one of the twins of a used row.
@@ -96,10 +119,10 @@ func hasUsage(usageType []byte, kind string) bool {
 // keyOf fills the product's part of the key. It returns the attribute that does
 // not allow it and what is wrong with it.
 func (l *list) keyOf(v *values, k *gputide.Key) (attr, string) {
-	if len(v[capacity]) == 0 && l.has(capacity) || len(v[capacity]) > 0 && string(v[capacity]) != "Used" {
+	if len(v[capacity]) > 0 && string(v[capacity]) != "Used" {
 		return capacity, odd(v[capacity])
 	}
-	if len(v[market]) == 0 && l.has(market) || len(v[market]) > 0 && string(v[market]) != "OnDemand" {
+	if len(v[market]) > 0 && string(v[market]) != "OnDemand" {
 		return market, odd(v[market])
 	}
 	if !isTypeName(v[instanceType]) {

@@ -28,6 +28,7 @@ func TestRows(t *testing.T) {
 		offers  map[string]string
 		skip    string // reason of the only skipped row
 		unknown bool   // its key is not known
+		drift   bool   // and no row is left
 		omit    string
 	}{
 		{name: "plain", rows: []cells{row()}, offers: map[string]string{base + "on_demand linux shared": "55.0400000000/"}},
@@ -44,9 +45,9 @@ func TestRows(t *testing.T) {
 		{name: "dedicated host", rows: []cells{row("Product Family", "Dedicated Host")}, omit: OmitFamily},
 		{name: "free trial", rows: []cells{row("Instance Type", "", "Region Code", "", "Location", "Any")}, omit: OmitNoType},
 		{name: "capacity block", rows: []cells{row("MarketOption", "CapacityBlock", "PricePerUnit", "0.0000000000")}, omit: OmitCapacityBlock},
-		{name: "capacity block by its operation", rows: []cells{row("operation", "RunInstances:CB", "PricePerUnit", "0.0000000000")}, omit: OmitCapacityBlock},
+		{name: "capacity block against its operation", rows: []cells{row("operation", "RunInstances:CB")}, skip: SkipBadRow, unknown: true, drift: true},
 		{name: "unused box", rows: []cells{row("CapacityStatus", "UnusedCapacityReservation")}, omit: OmitUnused},
-		{name: "unused box by its usage type", rows: []cells{row("usageType", "USW2-UnusedBox:p5.48xlarge")}, omit: OmitUnused},
+		{name: "unused box against its usage type", rows: []cells{row("usageType", "USW2-UnusedBox:p5.48xlarge")}, skip: SkipBadRow, unknown: true, drift: true},
 		{name: "reservation", rows: []cells{row("CapacityStatus", "AllocatedCapacityReservation")}, omit: OmitUnused},
 		{name: "infrastructure twin", rows: []cells{row("License Model", "License Included - Infrastructure")}, omit: OmitInfrastructure},
 
@@ -93,7 +94,10 @@ func TestRows(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := readCSV(csvText(c.rows...), commercial("us-east-1")).ok(t)
+			got := readCSV(csvText(c.rows...), commercial("us-east-1"))
+			if errors.Is(got.err, gputide.ErrSchemaDrift) != c.drift || !c.drift && got.err != nil {
+				t.Fatal(got.err)
+			}
 			if c.offers == nil {
 				c.offers = map[string]string{}
 			}
@@ -216,10 +220,12 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // TestOldHeader reads a list from before there were region codes and markets.
 func TestOldHeader(t *testing.T) {
 	old := `"SKU","OfferTermCode","RateCode","TermType","StartingRange","EndingRange","Unit","PricePerUnit","Currency","LeaseContractLength","PurchaseOption","OfferingClass","Product Family","Location","Instance Type","Instance Family","vCPU","Memory","Tenancy","Operating System","License Model","usageType","operation","GPU","Pre Installed S/W"`
-	text := strings.Replace(csvUnder(old, row("Location", "EU (Frankfurt)"), row("SKU", "OTHER", "Location", "Atlantis")), "20250912225308", "20170302183221", 1)
+	text := strings.Replace(csvUnder(old, row("Location", "EU (Frankfurt)"), row("SKU", "OTHER", "Location", "Atlantis"),
+		row("SKU", "CB", "operation", "RunInstances:CB"), row("SKU", "UB", "usageType", "EUC1-UnusedBox:p5.48xlarge")), "20250912225308", "20170302183221", 1)
 	got := readCSV(text, commercial("eu-central-1")).ok(t)
 	diff(t, "offers", map[string]string{"eu-central-1 p5.48xlarge on_demand linux shared": "55.0400000000/"}, got.offers)
 	diff(t, "skips", map[string]string{"OTHER": SkipBadRow}, got.skips)
+	diff(t, "omitted", map[string]int64{OmitCapacityBlock: 1, OmitUnused: 1}, got.report.Omitted)
 }
 
 // TestOnlyOnDemandLinux shows that leaving rows unread changes nothing else.
