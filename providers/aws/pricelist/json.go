@@ -47,6 +47,7 @@ type jsonList struct {
 	left     map[string]*product // by reason
 	values   values
 	given    [numAttrs]bool // some price row of an instance has it
+	families bool           // some product says its family
 }
 
 // ReadJSON reads a list in JSON form from r, as ReadCSV does the CSV form.
@@ -101,7 +102,7 @@ func (j *jsonList) document() error {
 		case "products":
 			hasProducts = true
 			j.expectAttributes()
-			return j.dec.Object(j.product)
+			return j.readProducts()
 		case "terms":
 			if !hasProducts {
 				return j.drift("terms", "products before it", "terms")
@@ -151,6 +152,18 @@ func (j *jsonList) text(path, want string, into *string) error {
 	return j.expect(path, want, s)
 }
 
+// readProducts reads "products". A list in which no product says its family
+// would lose every instance in silence.
+func (j *jsonList) readProducts() error {
+	if err := j.dec.Object(j.product); err != nil {
+		return err
+	}
+	if len(j.products) > 0 && !j.families {
+		return j.drift("products.*.productFamily", "a family", fmt.Sprintf("none in any of %d products", len(j.products)))
+	}
+	return nil
+}
+
 // product takes one entry of "products".
 func (j *jsonList) product(key string) error {
 	var p jsonProduct
@@ -160,6 +173,7 @@ func (j *jsonList) product(key string) error {
 	if p.SKU != key {
 		return j.drift("products."+key+".sku", key, fmt.Sprintf("%.40q", p.SKU))
 	}
+	j.families = j.families || p.Family != ""
 	v := &j.values
 	for a := range numAttrs {
 		if name := attrNames[a].json; a >= productFrom && a != family {

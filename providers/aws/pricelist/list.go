@@ -17,6 +17,7 @@ type list struct {
 	report    Report
 	present   [numAttrs]bool
 	texts     map[string]string
+	systems   map[string]string // os by published name
 	types     map[string]*Type
 	locations map[string]string
 	pending   map[termKey]*reserved
@@ -37,6 +38,7 @@ func newList(opt Options, emit func(*Row)) (*list, error) {
 		opt: opt, emit: emit,
 		report:    Report{Omitted: map[string]int64{}},
 		texts:     map[string]string{},
+		systems:   map[string]string{},
 		types:     map[string]*Type{},
 		locations: locations,
 		pending:   map[termKey]*reserved{},

@@ -33,32 +33,39 @@ func (l *list) productOf(v *values, old *product) *product {
 	switch {
 	case !metal && string(v[family]) != "Compute Instance":
 		p.omit = OmitFamily
-		return p
 	case len(v[instanceType]) == 0 && len(v[region]) == 0 && string(v[location]) == "Any":
 		p.omit = OmitNoType
-		return p
+	default:
+		l.judge(p, v)
 	}
-	if bad, text := l.twinsOf(v); text != "" {
-		p.skip, p.skipped, p.detail = SkipBadRow, bad, text
-		return p
+	if p.omit == "" && p.skip == "" {
+		p.typ = l.typeOf(v, metal)
 	}
-	if p.omit = l.omitted(v); p.omit != "" {
-		return p
-	}
-	if bad, text := l.keyOf(v, &p.key); text != "" {
-		p.skip, p.skipped, p.detail = SkipBadRow, bad, text
-		return p
-	}
-	if l.opt.Region != "" && p.key.Region != l.opt.Region {
-		p.skip, p.skipped, p.detail = SkipOtherRegion, region, p.key.Region
-		return p
-	}
-	if l.opt.Only == OnDemandLinux && (p.key.OS != "linux" || p.key.License != "" || p.key.Tenancy != "shared") {
-		p.omit = OmitNotWanted
-		return p
-	}
-	p.typ = l.typeOf(v, metal)
 	return p
+}
+
+// judge decides whether an instance product is an offer, and fills its key.
+func (l *list) judge(p *product, v *values) {
+	bad, text := l.twinsOf(v)
+	if text == "" {
+		if p.omit = l.omitted(v); p.omit != "" {
+			return
+		}
+		bad, text = shapeOf(v)
+	}
+	if text == "" {
+		bad, text = l.keyOf(v, &p.key)
+	}
+	if text != "" {
+		p.skip, p.skipped, p.detail = SkipBadRow, bad, text
+		return
+	}
+	switch {
+	case l.opt.Region != "" && p.key.Region != l.opt.Region:
+		p.skip, p.skipped, p.detail = SkipOtherRegion, region, p.key.Region
+	case l.opt.Only == OnDemandLinux && (p.key.OS != "linux" || p.key.License != "" || p.key.Tenancy != "shared"):
+		p.omit = OmitNotWanted
+	}
 }
 
 // omitted returns the reason a product of an instance family is no offer, or "".
@@ -116,26 +123,29 @@ func hasUsage(usageType []byte, kind string) bool {
 	return strings.HasPrefix(string(usageType), kind)
 }
 
+// shapeOf returns what is wrong with the attributes that describe the instance
+// or mark a row as one of use.
+func shapeOf(v *values) (attr, string) {
+	switch {
+	case len(v[capacity]) > 0 && string(v[capacity]) != "Used":
+		return capacity, odd(v[capacity])
+	case len(v[market]) > 0 && string(v[market]) != "OnDemand":
+		return market, odd(v[market])
+	case len(v[memory]) == 0 || v[memory][0] < '0' || v[memory][0] > '9':
+		return memory, odd(v[memory])
+	case !isCount(v[vcpu]):
+		return vcpu, odd(v[vcpu])
+	case len(v[gpu]) > 0 && string(v[gpu]) != "NA" && !isCount(v[gpu]):
+		return gpu, odd(v[gpu])
+	}
+	return 0, ""
+}
+
 // keyOf fills the product's part of the key. It returns the attribute that does
 // not allow it and what is wrong with it.
 func (l *list) keyOf(v *values, k *gputide.Key) (attr, string) {
-	if len(v[capacity]) > 0 && string(v[capacity]) != "Used" {
-		return capacity, odd(v[capacity])
-	}
-	if len(v[market]) > 0 && string(v[market]) != "OnDemand" {
-		return market, odd(v[market])
-	}
 	if !isTypeName(v[instanceType]) {
 		return instanceType, odd(v[instanceType])
-	}
-	if len(v[memory]) == 0 || v[memory][0] < '0' || v[memory][0] > '9' {
-		return memory, odd(v[memory])
-	}
-	if !isCount(v[vcpu]) {
-		return vcpu, odd(v[vcpu])
-	}
-	if len(v[gpu]) > 0 && string(v[gpu]) != "NA" && !isCount(v[gpu]) {
-		return gpu, odd(v[gpu])
 	}
 	k.Partition, k.Currency, k.Stat = l.opt.Partition, l.opt.Currency, gputide.StatList
 	k.InstanceType = l.intern(v[instanceType])
@@ -198,27 +208,36 @@ func tenancyOf(b []byte) string {
 // name in lower case.
 func (l *list) systemOf(b []byte) (os string, ha bool) {
 	switch string(b) {
-	case "Linux":
-		return "linux", false
-	case "Windows":
-		return "windows", false
-	case "RHEL":
-		return "rhel", false
-	case "Red Hat Enterprise Linux with HA":
-		return "rhel", true
-	case "SUSE":
-		return "suse", false
-	case "Ubuntu Pro":
-		return "ubuntu_pro", false
 	case "", "NA":
 		return "", false
+	case "Red Hat Enterprise Linux with HA":
+		return "rhel", true
 	}
-	for _, c := range b {
-		if c != ' ' && c != '-' && c != '/' && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return "", false
+	os, ok := l.systems[string(b)]
+	if !ok {
+		os = slug(b)
+		if len(l.systems) < maxInterned {
+			l.systems[string(b)] = os
 		}
 	}
-	return l.intern([]byte(strings.NewReplacer(" ", "_", "-", "_", "/", "_").Replace(strings.ToLower(string(b))))), false
+	return os, false
+}
+
+// slug returns a name in lower case with underscores; "" for one that is not
+// made of words.
+func slug(b []byte) string {
+	out := make([]byte, 0, len(b))
+	for _, c := range b {
+		switch {
+		case c == ' ' || c == '-' || c == '/':
+			out = append(out, '_')
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			out = append(out, c|0x20)
+		default:
+			return ""
+		}
+	}
+	return string(out)
 }
 
 // licenseOf fills the license: what the price includes beside the operating

@@ -95,22 +95,32 @@ func (l *list) onDemand(v *values) {
 // common checks what every price row must fulfil and refuses the row if it does
 // not.
 func (l *list) common(v *values) bool {
-	code := v[rateCode]
-	prefix := len(v[sku]) + 1 + len(v[termCode])
+	from, to := "0", "Inf"
+	if string(v[unit]) == "Quantity" {
+		from, to = "", "" // a fee has no range
+	}
 	switch {
 	case string(v[currency]) != string(l.opt.Currency):
 		l.refuse(SkipCurrency, odd(v[currency]))
-	case len(code) <= prefix+1 || code[len(v[sku])] != '.' || code[prefix] != '.' ||
-		!bytes.HasPrefix(code, v[sku]) || !bytes.Equal(code[len(v[sku])+1:prefix], v[termCode]):
-		l.refuse(SkipRateCode, odd(code))
-	case string(v[unit]) == "Hrs" && (string(v[begin]) != "0" || string(v[end]) != "Inf"):
-		l.refuse(SkipTiered, odd(v[begin])+" to "+odd(v[end]))
-	case string(v[unit]) == "Quantity" && (len(v[begin]) > 0 || len(v[end]) > 0):
+	case !isRateCode(v):
+		l.refuse(SkipRateCode, odd(v[rateCode]))
+	case string(v[begin]) != from || string(v[end]) != to:
 		l.refuse(SkipTiered, odd(v[begin])+" to "+odd(v[end]))
 	default:
 		return true
 	}
 	return false
+}
+
+// isRateCode reports whether the rate code of a row is made of its SKU and its
+// term code.
+func isRateCode(v *values) bool {
+	rest, ok := bytes.CutPrefix(v[rateCode], v[sku])
+	if !ok || len(rest) == 0 || rest[0] != '.' {
+		return false
+	}
+	rest, ok = bytes.CutPrefix(rest[1:], v[termCode])
+	return ok && len(rest) > 1 && rest[0] == '.'
 }
 
 // isPrice reports whether b is an amount above zero.
