@@ -144,7 +144,7 @@ func (w *bookWriter) append(sid uint32, old slot, events []event) error {
 			}
 		}
 	}
-	all, err := decodeChunks(nil, w.chunks(sid))
+	all, err := w.events(nil, sid)
 	if err != nil {
 		return err
 	}

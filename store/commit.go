@@ -373,13 +373,20 @@ func window(s *runScope) (from, to uint32, err error) {
 func (c *commit) state(book int) error {
 	feeds := slices.ContainsFunc(c.scopes, func(s runScope) bool { return s.EventFeed })
 	t := c.w.touch(book)
+	scope, sids := int32(-1), make([]uint32, 0, 4096)
 	for i := range c.entries {
 		e := &c.entries[i]
 		s := &c.scopes[e.scope]
 		if s.book() != book {
 			continue
 		}
-		s.listed.Add(e.sid)
+		if at := e.scope; at != scope || len(sids) == cap(sids) {
+			if scope >= 0 {
+				c.scopes[scope].listed.AddMany(sids)
+			}
+			scope, sids = at, sids[:0]
+		}
+		sids = append(sids, e.sid)
 		if !feeds && s.forward && len(c.drops) == 0 && c.unchanged(t, i) {
 			if book == 0 {
 				c.w.res.Confirmed++
@@ -387,6 +394,9 @@ func (c *commit) state(book int) error {
 			continue
 		}
 		c.stmts[book] = append(c.stmts[book], seriesStatement{e.sid, c.statement(e, s)})
+	}
+	if scope >= 0 {
+		c.scopes[scope].listed.AddMany(sids)
 	}
 	for i := range c.scopes {
 		s := &c.scopes[i]

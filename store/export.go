@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -26,7 +27,7 @@ func (db *DB) Export(ctx context.Context) iter.Seq2[*Series, error] {
 			yield(nil, err)
 			return
 		}
-		e := exporter{db: db, now: clampSeconds(db.now()), vectors: make(map[feed][]uint32)}
+		e := exporter{db: db, now: clampSeconds(db.now()), vectors: make(map[feed][]uint32), newest: make(map[uint32]lastRun)}
 		for len(sids) > 0 {
 			n := min(len(sids), exportBatch)
 			if err := ctx.Err(); err != nil {
@@ -39,7 +40,7 @@ func (db *DB) Export(ctx context.Context) iter.Seq2[*Series, error] {
 			}
 			sids = sids[n:]
 			for i := range e.series {
-				if err := e.expand(&e.series[i]); err != nil {
+				if err := e.expand(i); err != nil {
 					yield(nil, err)
 					return
 				}
@@ -56,22 +57,31 @@ type exporter struct {
 	db      *DB
 	now     uint32
 	vectors map[feed][]uint32 // moments a feed confirmed what it lists
+	newest  map[uint32]lastRun
 	series  []exported
-	bytes   []byte
+	bytes   []byte // chunks of the series, one after another
+	ends    []int  // of each chunk in bytes
 	events  []event
 	segs    []segment
 	out     Series
 }
 
+// lastRun is the newest run of a scope that is no import.
+type lastRun struct {
+	mark
+	has bool
+}
+
+// exported is a series as copied: its chunks are those up to chunk ends[last-1].
 type exported struct {
-	key    gputide.Key
-	first  feed
-	state  gputide.State
-	chunks [][]byte
+	key   gputide.Key
+	first feed
+	state gputide.State
+	last  int
 }
 
 func (e *exporter) copy(v *view, sids []uint32) error {
-	e.series, e.bytes = e.series[:0], e.bytes[:0]
+	e.series, e.bytes, e.ends = e.series[:0], e.bytes[:0], e.ends[:0]
 	r := v.loader(v.offers)
 	for _, sid := range sids {
 		l, ok, err := r.load(sid)
@@ -81,24 +91,52 @@ func (e *exporter) copy(v *view, sids []uint32) error {
 		if !ok || l.past.segs[0].at > e.now {
 			continue
 		}
-		x := exported{key: l.key, first: l.rec.first, chunks: v.offers.chunks(sid)}
-		observed, _, err := l.past.observed(e.now)
-		if err != nil {
-			return err
-		}
-		if x.state, err = l.past.state(segmentAt(l.past.segs, e.now), e.now, observed); err != nil {
-			return err
-		}
+		v.offers.eachChunk(sid, func(chunk []byte) {
+			e.bytes = append(e.bytes, chunk...)
+			e.ends = append(e.ends, len(e.bytes))
+		})
+		var known feed
 		for i := range l.past.segs {
-			if f := l.past.segs[i].feed; l.past.segs[i].status == statusListed {
+			if f := l.past.segs[i].feed; f != known && l.past.segs[i].status == statusListed {
 				if err := e.vector(v, f); err != nil {
 					return err
 				}
+				known = f
 			}
+		}
+		x := exported{key: l.key, first: l.rec.first, last: len(e.ends)}
+		if x.state, err = e.state(l); err != nil {
+			return err
 		}
 		e.series = append(e.series, x)
 	}
 	return nil
+}
+
+// state is the state of a series now, from the vectors read so far.
+func (e *exporter) state(l *loaded) (gputide.State, error) {
+	i := segmentAt(l.past.segs, e.now)
+	s := &l.past.segs[i]
+	if s.status != statusListed || l.past.sources.imported(s.feed.source()) {
+		return l.past.state(i, e.now, s.at)
+	}
+	newest, ok := e.newest[s.feed.scope()]
+	if !ok {
+		var err error
+		if newest.mark, newest.has, err = l.past.marks.before(s.feed.scope(), e.now, l.past.live); err != nil {
+			return "", err
+		}
+		e.newest[s.feed.scope()] = newest
+	}
+	if !newest.has {
+		return gputide.StatePriced, nil
+	}
+	observed := s.at
+	moments := e.vectors[s.feed]
+	if n := sort.Search(len(moments), func(j int) bool { return moments[j] > e.now }); n > 0 {
+		observed = max(observed, moments[n-1])
+	}
+	return stateAfter(&newest.mark, e.now, observed), nil
 }
 
 // vector reads the moments of a feed once.
@@ -112,38 +150,59 @@ func (e *exporter) vector(v *view, f feed) error {
 	return err
 }
 
-// expand turns one series into its observations.
-func (e *exporter) expand(x *exported) error {
-	var err error
-	if e.events, err = decodeChunks(e.events[:0], x.chunks); err != nil {
-		return fmt.Errorf("series %s: %w", x.key.ID(), err)
+// expand turns series i into its observations.
+func (e *exporter) expand(i int) error {
+	x := &e.series[i]
+	first := 0
+	if i > 0 {
+		first = e.series[i-1].last
+	}
+	e.events = e.events[:0]
+	for c := first; c < x.last; c++ {
+		start := 0
+		if c > 0 {
+			start = e.ends[c-1]
+		}
+		var err error
+		if e.events, _, err = decodeChunk(e.events, e.bytes[start:e.ends[c]]); err != nil {
+			return fmt.Errorf("series %s: %w", x.key.ID(), err)
+		}
 	}
 	e.segs = segments(e.segs[:0], x.first, e.events)
-	out := &e.out
-	out.ID, out.Key, out.State = x.key.ID(), x.key, x.state
-	out.Times, out.Prices = out.Times[:0], out.Prices[:0]
-	for i := range e.segs {
-		s := &e.segs[i]
+	e.out.Key, e.out.State = x.key, x.state
+	e.out.Times, e.out.Prices = e.out.Times[:0], e.out.Prices[:0]
+	for j := range e.segs {
+		s := &e.segs[j]
 		if s.status != statusListed {
 			continue
 		}
-		out.Times = append(out.Times, int64(s.at))
-		out.Prices = append(out.Prices, gputide.Nano(s.price))
 		end := uint32(maxSeconds)
-		if i+1 < len(e.segs) {
-			end = e.segs[i+1].at - 1
+		if j+1 < len(e.segs) {
+			end = e.segs[j+1].at - 1
 		}
 		moments := e.vectors[s.feed]
-		from := sort.Search(len(moments), func(j int) bool { return moments[j] > s.at })
-		for _, at := range moments[from:] {
-			if at > end {
-				break
-			}
-			out.Times = append(out.Times, int64(at))
-			out.Prices = append(out.Prices, gputide.Nano(s.price))
-		}
+		from := sort.Search(len(moments), func(k int) bool { return moments[k] > s.at })
+		n := sort.Search(len(moments)-from, func(k int) bool { return moments[from+k] > end })
+		e.out.add(s, moments[from:from+n])
 	}
 	return nil
+}
+
+// add adds the observations of a segment: its first moment and those at which
+// its feed confirmed it.
+func (s *Series) add(seg *segment, moments []uint32) {
+	n := len(s.Times)
+	s.Times = slices.Grow(s.Times, len(moments)+1)[:n+len(moments)+1]
+	s.Prices = slices.Grow(s.Prices, len(moments)+1)[:n+len(moments)+1]
+	s.Times[n] = int64(seg.at)
+	times := s.Times[n+1:]
+	for i, at := range moments {
+		times[i] = int64(at)
+	}
+	prices := s.Prices[n:]
+	for i := range prices {
+		prices[i] = gputide.Nano(seg.price)
+	}
 }
 
 // Latest reads the current prices of a selection into into, whose slices it

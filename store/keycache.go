@@ -11,8 +11,9 @@ const maxCachedKeys = 1 << 13
 // list their offers in much the same order each time, so the series behind the
 // one found last is tried first. It belongs to the writer.
 type keyCache struct {
-	texts  []string // by dictionary id; "" when not read yet
-	blocks map[uint32]*[blockLen]cachedSeries
+	texts  []string                  // by dictionary id; "" when not read yet
+	blocks []*[blockLen]cachedSeries // by sid/256
+	used   int
 }
 
 type cachedSeries struct {
@@ -39,6 +40,9 @@ func (c *keyCache) text(d *dict, id uint32) (string, error) {
 
 // entry returns the cached series of a sid; nil when it is not cached.
 func (c *keyCache) entry(sid uint32) *cachedSeries {
+	if int(sid>>blockBits) >= len(c.blocks) {
+		return nil
+	}
 	b := c.blocks[sid>>blockBits]
 	if b == nil || !b[sid&(blockLen-1)].known {
 		return nil
@@ -48,13 +52,18 @@ func (c *keyCache) entry(sid uint32) *cachedSeries {
 
 // add caches a series.
 func (c *keyCache) add(sid uint32, ids *[recordSlots]uint32) *cachedSeries {
-	if c.blocks == nil || len(c.blocks) >= maxCachedKeys {
-		c.blocks = make(map[uint32]*[blockLen]cachedSeries)
+	n := int(sid >> blockBits)
+	if n >= len(c.blocks) {
+		c.blocks = append(c.blocks, make([]*[blockLen]cachedSeries, n+1-len(c.blocks))...)
 	}
-	b := c.blocks[sid>>blockBits]
+	b := c.blocks[n]
 	if b == nil {
+		if c.used++; c.used > maxCachedKeys {
+			clear(c.blocks)
+			c.used = 1
+		}
 		b = new([blockLen]cachedSeries)
-		c.blocks[sid>>blockBits] = b
+		c.blocks[n] = b
 	}
 	e := &b[sid&(blockLen-1)]
 	*e = cachedSeries{ids: *ids, known: true, next: sid + 1}

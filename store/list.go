@@ -11,9 +11,14 @@ import (
 	"github.com/gputide/gputide"
 )
 
+// listingBytes is about what one listing takes, for sizing buffers.
+const listingBytes = 48
+
 // list finds or makes the series of everything the run lists.
 func (c *commit) list() error {
-	c.entries = make([]entry, 0, len(c.run.Offers)+len(c.run.HeldKeys)+len(c.run.Signals))
+	c.entries = slices.Grow(c.w.db.entries[:0], len(c.run.Offers)+len(c.run.HeldKeys)+len(c.run.Signals))
+	c.content = slices.Grow(c.w.db.content[:0], listingBytes*len(c.run.Offers))
+	defer func() { c.w.db.entries, c.w.db.content = c.entries, c.content }()
 	specs := newSpecReader(c.w.tx, c.w.d)
 	if err := c.listOffers(specs); err != nil {
 		return err
@@ -54,7 +59,7 @@ func (c *commit) listOffers(specs *specReader) error {
 			return err
 		}
 		e.start = len(c.content)
-		c.content = appendListing(c.content, c.scopes[scope].feed, at, o)
+		c.content = appendListing(c.content, e.sid, c.scopes[scope].feed, at, o)
 		e.end = len(c.content)
 		c.entries = append(c.entries, e)
 		guess = c.nextGuess(0, e.sid)
@@ -123,7 +128,7 @@ func (c *commit) listHeld() error {
 		if !ok || sid >= c.w.offers.base {
 			continue
 		}
-		c.entries = append(c.entries, entry{sid: sid, scope: int32(scope), offer: -1, at: c.at, held: true})
+		c.entries = append(c.entries, entry{sid: sid, scope: int32(scope), offer: -1, at: c.at, held: true, start: len(c.content), end: len(c.content)})
 	}
 	return nil
 }
@@ -148,6 +153,7 @@ func (c *commit) listSignals(specs *specReader) error {
 			return err
 		}
 		e.start = len(c.content)
+		c.content = binary.BigEndian.AppendUint32(c.content, e.sid)
 		c.content = binary.AppendUvarint(c.content, uint64(c.scopes[scope].feed))
 		c.content = binary.BigEndian.AppendUint64(c.content, uint64(s.Value))
 		e.end = len(c.content)
@@ -196,8 +202,9 @@ func (c *commit) twoPrices(e *entry) error {
 	return fmt.Errorf("%w: two prices for one key in scope %s: %q", gputide.ErrInvalid, c.scopes[e.scope].Scope, what)
 }
 
-// appendListing appends everything a listing says beside its key.
-func appendListing(b []byte, f feed, at uint32, o *gputide.Offer) []byte {
+// appendListing appends everything a listing says.
+func appendListing(b []byte, sid uint32, f feed, at uint32, o *gputide.Offer) []byte {
+	b = binary.BigEndian.AppendUint32(b, sid)
 	b = binary.AppendUvarint(b, uint64(f))
 	b = binary.BigEndian.AppendUint64(b, uint64(o.Price))
 	if !o.At.IsZero() {
@@ -230,13 +237,12 @@ func (c *commit) sum() {
 		b = fmt.Appendf(b, "%t %t %d %d\n", s.NoWithdraw, s.EventFeed, s.From.Unix(), s.To.Unix())
 	}
 	h.Write(b)
-	for i := range c.entries {
-		e := &c.entries[i]
-		if e.held {
-			continue
+	for i := 0; i < len(c.entries); { // stretches that stand in order are hashed at once
+		start, end := c.entries[i].start, c.entries[i].end
+		for i++; i < len(c.entries) && c.entries[i].start == end; i++ {
+			end = c.entries[i].end
 		}
-		b = binary.BigEndian.AppendUint32(b[:0], e.sid)
-		h.Write(append(b, c.content[e.start:e.end]...))
+		h.Write(c.content[start:end])
 	}
 	held := make([]string, 0, len(c.run.HeldKeys)) // all: which of them are known may change
 	for i := range c.run.HeldKeys {

@@ -92,23 +92,6 @@ func (r *loader) load(sid uint32) (*loaded, bool, error) {
 	return l, true, nil
 }
 
-// events decodes the history of a series in place.
-func (b *book) events(out []event, sid uint32) ([]event, error) {
-	key := key32(sid)
-	if v := b.hist.Get(key); v != nil {
-		out, _, err := decodeChunk(out, v)
-		return out, err
-	}
-	c := b.hist.Cursor()
-	for k, v := c.Seek(key); len(k) > 4 && bytes.Equal(k[:4], key); k, v = c.Next() {
-		var err error
-		if out, _, err = decodeChunk(out, v); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
-}
-
 // Quotes returns every offer of a selection as known at a moment, sorted by id.
 // Offers first seen later are left out. Whether one is sold out is not told
 // here: that follows from its availability signal.

@@ -216,27 +216,27 @@ func slotIn(block []byte, sid uint32) slot {
 // slot returns the current value of a series.
 func (b *book) slot(sid uint32) slot { return slotIn(b.last.Get(key32(sid>>blockBits)), sid) }
 
-// chunks returns a copy of the chunks of a series, oldest first.
-func (b *book) chunks(sid uint32) [][]byte {
-	if v := b.hist.Get(key32(sid)); v != nil {
-		return [][]byte{append([]byte(nil), v...)}
-	}
-	var out [][]byte
+// eachChunk calls fn with the chunks of a series, oldest first; they are valid
+// as long as the transaction.
+func (b *book) eachChunk(sid uint32, fn func([]byte)) {
 	prefix := key32(sid)
+	if v := b.hist.Get(prefix); v != nil {
+		fn(v)
+		return
+	}
 	c := b.hist.Cursor()
 	for k, v := c.Seek(prefix); len(k) > 4 && string(k[:4]) == string(prefix); k, v = c.Next() {
-		out = append(out, append([]byte(nil), v...))
+		fn(v)
 	}
-	return out
 }
 
-// decodeChunks decodes the chunks of a series in order.
-func decodeChunks(events []event, chunks [][]byte) ([]event, error) {
-	for _, c := range chunks {
-		var err error
-		if events, _, err = decodeChunk(events, c); err != nil {
-			return events, err
+// events appends the history of a series to out.
+func (b *book) events(out []event, sid uint32) ([]event, error) {
+	var err error
+	b.eachChunk(sid, func(chunk []byte) {
+		if err == nil {
+			out, _, err = decodeChunk(out, chunk)
 		}
-	}
-	return events, nil
+	})
+	return out, err
 }

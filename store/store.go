@@ -59,6 +59,8 @@ type DB struct {
 	tails   map[uint32]mark        // newest mark of a scope
 	lastRun map[uint32]uint64      // newest run of a provider
 	runAt   map[runMoment][]uint64 // nil until first needed
+	entries []entry                // buffers of the last commit
+	content []byte
 }
 
 // Open opens the database at path and creates it unless it is read-only. It

@@ -224,7 +224,7 @@ func span(add []statement, drop []takeOut) (from, last uint32) {
 func (t *touch) history(sid uint32, rec record) (*history, error) {
 	h := &history{first: rec.first}
 	var err error
-	if h.events, err = decodeChunks(nil, t.b.chunks(sid)); err != nil {
+	if h.events, err = t.b.events(nil, sid); err != nil {
 		return nil, err
 	}
 	if h.details, err = t.b.detailsOf(sid); err != nil {

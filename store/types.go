@@ -19,7 +19,6 @@ type ImportResult = gputide.ImportResult
 // Series is one series of an export: who it is and every observation of it.
 // Values are reused by the iterator: copy what must outlive a step.
 type Series struct {
-	ID    gputide.OfferID
 	Key   gputide.Key
 	State gputide.State // at the time of the export, sold_out aside
 
