@@ -85,5 +85,5 @@ type Report struct {
 	Rows      int64  // price rows read
 	Offers    int64
 	Skipped   int64
-	Omitted   map[string]int64 // reason → rows
+	Omitted   map[string]int64 // reason → rows; products and kinds of terms where there is no row
 }
