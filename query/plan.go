@@ -267,6 +267,8 @@ func (e *Engine) openValue(ctx context.Context, d *filterField, v string) ([]str
 			return nil, err
 		}
 		known = slices.Concat(known, stocked)
+	default:
+		known = slices.Concat(known, vocabulary(d.key))
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
@@ -280,6 +282,20 @@ func (e *Engine) openValue(ctx context.Context, d *filterField, v string) ([]str
 		return nil, unknown(d.name, v, known)
 	}
 	return found, nil
+}
+
+// vocabulary returns the schema's own words for a field that is open to others:
+// asking for one of them is no mistake where nothing of it is stored.
+func vocabulary(f gputide.Field) []string {
+	switch f {
+	case gputide.FieldOS:
+		return []string{"linux", "rhel", "suse", "windows"}
+	case gputide.FieldLicense:
+		return []string{"byol", "ha", "sql_ent", "sql_std", "sql_web"}
+	case gputide.FieldTenancy:
+		return []string{"dedicated", "host", "shared"}
+	}
+	return nil
 }
 
 // stockedRegions returns the regions that availability signals name: those of

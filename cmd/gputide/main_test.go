@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gputide": main})
+	testscript.Main(factsRun{m}, map[string]func(){"gputide": main})
 }
 
 // testNow is the present of tests.
