@@ -83,7 +83,7 @@ changes nothing.`,
 }
 
 func (m *Main) dbStats(ctx context.Context, f format) error {
-	db, err := m.openRead(ctx)
+	db, err := m.openRead()
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (m *Main) dbCheck(ctx context.Context, f format) error {
 	if err != nil {
 		return err
 	}
-	db, err := m.openRead(ctx)
+	db, err := m.openRead()
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,12 +28,16 @@ func loadNormalizer() (*normalize.Normalizer, error) {
 }
 
 // openRead opens the database for reading.
-func (m *Main) openRead(context.Context) (*store.DB, error) {
-	path, err := m.dbPath()
+func (m *Main) openRead() (*store.DB, error) {
+	norm, err := loadNormalizer()
 	if err != nil {
 		return nil, err
 	}
-	norm, err := loadNormalizer()
+	return m.openReadWith(norm)
+}
+
+func (m *Main) openReadWith(norm *normalize.Normalizer) (*store.DB, error) {
+	path, err := m.dbPath()
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +59,13 @@ func (m *Main) openWrite(norm *normalize.Normalizer) (*store.DB, error) {
 
 // engine opens the database and returns what answers queries, and a function
 // that closes it.
-func (m *Main) engine(ctx context.Context) (*query.Engine, func(), error) {
-	db, err := m.openRead(ctx)
+func (m *Main) engine() (*query.Engine, func(), error) {
+	norm, err := loadNormalizer()
 	if err != nil {
 		return nil, nil, err
 	}
-	norm, err := loadNormalizer()
+	db, err := m.openReadWith(norm)
 	if err != nil {
-		db.Close()
 		return nil, nil, err
 	}
 	infos := m.infos()

@@ -50,7 +50,7 @@ func (m *Main) explain(ctx context.Context, text, at string, f format) error {
 	if err := checkOfferID(text); err != nil {
 		return err
 	}
-	e, done, err := m.engine(ctx)
+	e, done, err := m.engine()
 	if err != nil {
 		return err
 	}

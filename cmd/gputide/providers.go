@@ -121,7 +121,7 @@ func newProviderOut(info *gputide.Info, s *secrets) providerOut {
 
 // addRuns adds what the database knows; without one the columns stay empty.
 func (m *Main) addRuns(ctx context.Context, rows []providerOut) error {
-	db, err := m.openRead(ctx)
+	db, err := m.openRead()
 	if errors.Is(err, gputide.ErrNotFound) {
 		return nil
 	}

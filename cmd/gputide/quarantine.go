@@ -104,7 +104,7 @@ func (m *Main) refused(ctx context.Context, provider string) ([]refusedRow, erro
 	if err := m.checkProvider(provider); err != nil {
 		return nil, err
 	}
-	db, err := m.openRead(ctx)
+	db, err := m.openRead()
 	if err != nil {
 		return nil, err
 	}

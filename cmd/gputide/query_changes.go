@@ -97,7 +97,7 @@ func (m *Main) changes(ctx context.Context, o changesFlags, filter query.Filter)
 	if err != nil {
 		return err
 	}
-	e, done, err := m.engine(ctx)
+	e, done, err := m.engine()
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (m *Main) offers(ctx context.Context, o offersFlags, filter query.Filter) e
 	if err != nil {
 		return err
 	}
-	e, done, err := m.engine(ctx)
+	e, done, err := m.engine()
 	if err != nil {
 		return err
 	}

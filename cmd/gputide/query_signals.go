@@ -74,7 +74,7 @@ func (m *Main) signals(ctx context.Context, o signalsFlags, filter query.Filter)
 	if err != nil {
 		return err
 	}
-	e, done, err := m.engine(ctx)
+	e, done, err := m.engine()
 	if err != nil {
 		return err
 	}

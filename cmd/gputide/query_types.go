@@ -45,7 +45,7 @@ func (m *Main) typesCmd() *cobra.Command {
 }
 
 func (m *Main) types(ctx context.Context, req query.TypesRequest, form format) error {
-	e, done, err := m.engine(ctx)
+	e, done, err := m.engine()
 	if err != nil {
 		return err
 	}

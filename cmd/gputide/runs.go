@@ -81,7 +81,7 @@ func (m *Main) runsList(ctx context.Context, provider string, limit int, f forma
 	if err := m.checkProvider(provider); err != nil {
 		return err
 	}
-	db, err := m.openRead(ctx)
+	db, err := m.openRead()
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (m *Main) runsShow(ctx context.Context, provider string, args []string, f f
 			return usagef("%q is no run id; gputide runs list shows them", clip(args[0]))
 		}
 	}
-	db, err := m.openRead(ctx)
+	db, err := m.openRead()
 	if err != nil {
 		return err
 	}
