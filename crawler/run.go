@@ -42,7 +42,7 @@ func (c *Crawler) crawl(ctx context.Context, p gputide.Provider, info gputide.In
 // says reports whether a run is worth storing: it read something, or failed. A
 // cancelled run that read nothing tells nothing of its provider.
 func says(run *gputide.Run, cancelled bool) bool {
-	return len(run.Scopes) > 0 || len(run.Rates) > 0 || (run.Err != "" && !cancelled)
+	return len(run.Scopes) > 0 || len(run.Rates) > 0 || (!cancelled && (len(run.Specs) > 0 || run.Err != ""))
 }
 
 // moment returns the moment a run observes.
