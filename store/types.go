@@ -36,3 +36,6 @@ type Latest struct {
 	Listed  []bool   // listed by the last run that concluded anything about it
 	Changed []uint32 // last change of any kind, Unix seconds
 }
+
+// ID returns the offer id.
+func (s *Series) ID() gputide.OfferID { return s.Key.ID() }
