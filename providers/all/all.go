@@ -6,6 +6,7 @@ import (
 	"github.com/gputide/gputide/crawler/fetch"
 	"github.com/gputide/gputide/providers/aws"
 	"github.com/gputide/gputide/providers/ecb"
+	"github.com/gputide/gputide/providers/lambda"
 	"github.com/gputide/gputide/providers/runpod"
 )
 
@@ -17,6 +18,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 	return []gputide.Provider{
 		aws.New(f, awsConfig(secret, regions)),
 		ecb.New(f),
+		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
 		runpod.New(f),
 	}
 }
