@@ -296,7 +296,9 @@ func (w *logWriter) record(sid uint32, old, now []event) {
 		if slices.ContainsFunc(is, func(n change) bool { return n.at == c.at && n.kind == c.kind }) {
 			continue
 		}
-		// Taken back: the price after it becomes the one before it.
+		// Taken back: the price after it becomes the one before it. Should it come
+		// to be again, that entry is the second of its name.
+		w.repeats = true
 		w.series = append(w.series, logEntry{
 			sid: sid, at: c.at, kind: c.kind, void: true, before: c.after, after: c.before,
 			has: c.has>>1&1 | c.has<<1&2,

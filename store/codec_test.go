@@ -102,8 +102,10 @@ func FuzzChunk(f *testing.F) {
 func FuzzMarks(f *testing.F) {
 	at := monthStart(600)
 	f.Add(uint16(600), encodeMarks(600, []mark{
-		{at: at, source: 3, count: 900, cadence: 600}, {at: at + 600, source: 3, count: 900, cadence: 600},
-		{at: at + 1200, status: markFailed, source: 3, cadence: 600}, {at: at + 1200, flags: markEventFeed, source: 4},
+		{at: at, source: 3, count: 900, cadence: 600},
+		{at: at + 600, source: 3, count: 900, cadence: 600},
+		{at: at + 1200, status: markFailed, source: 3, cadence: 600},
+		{at: at + 1200, flags: markEventFeed, source: 4},
 	}))
 	f.Fuzz(func(t *testing.T, month uint16, b []byte) {
 		marks, err := decodeMarks(nil, month, b)

@@ -48,7 +48,6 @@ func (db *DB) eachBatch(ctx context.Context, sids []uint32, fn func(*view, []uin
 // loaded is one series as read.
 type loaded struct {
 	sid    uint32
-	id     gputide.OfferID
 	key    gputide.Key
 	name   string // of a signal
 	rec    record

@@ -210,7 +210,7 @@ func randomRows(rng *rand.Rand, kind gputide.ImportKind, pick func() time.Time) 
 }
 
 func runRandom(t *testing.T, open func(t *testing.T) Store) {
-	seeds := uint64(24)
+	seeds := uint64(16)
 	if testing.Short() {
 		seeds = 6
 	}
