@@ -23,6 +23,9 @@ func (m *Main) queryCmd() *cobra.Command {
 		m.offersCmd(), m.changesCmd(), m.typesCmd(), m.signalsCmd())
 }
 
+// uncounted is the total of an answer that was cut before its end.
+const uncounted = -1
+
 // answer prints what every query prints after its rows.
 type answer struct {
 	shown, total int
@@ -40,7 +43,10 @@ func (m *Main) footer(a answer) {
 	if a.empty != nil && len(a.hidden) == 0 {
 		fmt.Fprintf(w, "%s\n", clean(a.empty.Text))
 	}
-	if a.shown < a.total {
+	switch {
+	case a.total == uncounted:
+		fmt.Fprintf(w, "%d %s shown, more follow; %s\n", a.shown, a.noun, a.more)
+	case a.shown < a.total:
 		fmt.Fprintf(w, "%d of %d %s shown; %s\n", a.shown, a.total, a.noun, a.more)
 	}
 	if len(a.hidden) > 0 {

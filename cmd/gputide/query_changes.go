@@ -148,7 +148,7 @@ func changeRows(ctx context.Context, e *query.Engine, req query.ChangesRequest, 
 				return
 			}
 			if req.Limit > 0 && left <= 0 {
-				end.total = end.shown + 1 // there are more; how many is not counted
+				end.total = uncounted
 				end.more = fmt.Sprintf("continue with --after-seq %d", ans.Last)
 				return
 			}

@@ -21,8 +21,8 @@ another unit or currency, the amount as published stands before it; explain show
 the arithmetic.
 
 Left out unless a filter asks for them (the footer counts them): offers that are
-withdrawn, sold out or in a gap; bid floors and prices that depend on an account;
-unverified tiers; spot that is not below on-demand. --all hides nothing.
+withdrawn or sold out; bid floors and prices that depend on an account; unverified
+tiers; spot that is not below on-demand. --all hides nothing.
 
 ` + listHelp
 
