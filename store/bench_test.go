@@ -152,3 +152,58 @@ func BenchmarkOneSeriesOneYear(b *testing.B) {
 	}
 	b.Logf("%.3f bytes an observation of %d, %v", float64(st.UsedBytes)/float64(st.Observations), st.Observations, st.Buckets)
 }
+
+func BenchmarkImport(b *testing.B) {
+	const series, rows = 5_000, 200
+	for b.Loop() {
+		b.StopTimer()
+		db, err := store.Open(filepath.Join(b.TempDir(), "import.db"), store.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := newNights(series)
+		b.StartTimer()
+		_, err = db.Import(b.Context(), "book", gputide.ImportSnapshot, func(yield func(gputide.ImportRow, error) bool) {
+			for day := range rows {
+				for i := range n.offers {
+					if !yield(gputide.ImportRow{At: time.Date(2024, 1, 1+day, 0, 0, 0, 0, time.UTC), Offer: n.offers[i]}, nil) {
+						return
+					}
+				}
+				n.next()
+			}
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		db.Close()
+	}
+	b.ReportMetric(series*rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkRunLog commits runs of 1,000 scopes in which nothing moves.
+func BenchmarkRunLog(b *testing.B) {
+	db, err := store.Open(filepath.Join(b.TempDir(), "runs.db"), store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	run := &gputide.Run{Provider: "acme", Cause: gputide.CauseCrawl, Cadence: 10 * time.Minute}
+	for i := range 1000 {
+		run.Scopes = append(run.Scopes, gputide.ScopeRun{
+			Scope: gputide.Scope{Region: fmt.Sprintf("r%d", i), Market: gputide.Spot}, Status: gputide.ScopeDone, Source: "api", Count: 100,
+		})
+	}
+	run.At = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	for b.Loop() {
+		run.At = run.At.Add(10 * time.Minute)
+		if _, err := db.CommitRun(b.Context(), run); err != nil {
+			b.Fatal(err)
+		}
+	}
+	st, err := db.Stats(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(st.UsedBytes)/float64(b.N)/1000, "B/scope-run")
+}

@@ -62,24 +62,25 @@ type commit struct {
 	run *gputide.Run
 	at  uint32
 
-	scopes  []runScope
-	entries []entry
-	content []byte // what was listed, for the batch hash and the prints
-	hash    [8]byte
-	drops   []takeOut
-	next    *uint32 // moment of the provider's next done run, once known; 0 when there is none
-	stmts   [2][]seriesStatement
+	scopes     []runScope
+	undeclared []storedScope
+	coverage   coverage
+	entries    []entry
+	content    []byte // what was listed, for the batch hash and the prints
+	hash       [8]byte
+	drops      []takeOut
+	next       *uint32 // moment of the provider's next done run, once known; 0 when there is none
+	stmts      [2][]seriesStatement
 }
 
 // runScope is a scope of the run with its ids.
 type runScope struct {
 	gputide.ScopeRun
-	id        uint32
-	feed      feed
-	forward   bool // the run is newer than everything stored of the scope
-	replaces  bool // a stored run holds its moment
-	narrowest bool // no declared scope lies inside it
-	listed    *roaring.Bitmap
+	id       uint32
+	feed     feed
+	forward  bool // the run is newer than everything stored of the scope
+	replaces bool // a stored run holds its moment
+	listed   *roaring.Bitmap
 }
 
 func (s *runScope) book() int {
@@ -151,10 +152,6 @@ func (c *commit) prepare() (err error) {
 		return err
 	}
 	scopes := append(slices.Clone(run.Scopes), c.implicit()...)
-	type lane struct {
-		scope gputide.Scope
-		feed  bool
-	}
 	seen := make(map[lane]bool, len(scopes))
 	for _, s := range scopes {
 		if seen[lane{s.Scope, s.EventFeed}] {
@@ -167,9 +164,8 @@ func (c *commit) prepare() (err error) {
 		}
 		c.scopes = append(c.scopes, rs)
 	}
-	for i := range c.scopes {
-		c.scopes[i].narrowest = c.narrowest(i)
-	}
+	c.findUndeclared()
+	c.coverage = newCoverage(c.scopes)
 	return nil
 }
 

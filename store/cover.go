@@ -9,34 +9,75 @@ import (
 	"github.com/gputide/gputide"
 )
 
+// coverage finds the narrowest declared scope of a key by lookup: one for each
+// set of fields that declared scopes leave open.
+type coverage struct {
+	shapes []shape // narrowest first
+	index  map[lane]int
+}
+
+// shape is which fields of a scope are not open.
+type shape struct{ partition, seller, region, market, part bool }
+
+// lane is a scope and whether it is an event feed.
+type lane struct {
+	scope gputide.Scope
+	feed  bool
+}
+
+func shapeOf(s gputide.Scope) shape {
+	return shape{s.Partition != "", s.Seller != "", s.Region != "", s.Market != "", s.Part != ""}
+}
+
+func (h shape) of(k *gputide.Key, part, signal string) gputide.Scope {
+	s := gputide.Scope{Signal: signal}
+	if h.partition {
+		s.Partition = k.Partition
+	}
+	if h.seller {
+		s.Seller = k.Seller
+	}
+	if h.region {
+		s.Region = k.Region
+	}
+	if h.market {
+		s.Market = k.Market
+	}
+	if h.part {
+		s.Part = part
+	}
+	return s
+}
+
+func newCoverage(scopes []runScope) coverage {
+	c := coverage{index: make(map[lane]int, len(scopes))}
+	for i := range scopes {
+		s := scopes[i].Scope
+		c.index[lane{s, scopes[i].EventFeed}] = i
+		if h := shapeOf(s); !slices.Contains(c.shapes, h) {
+			c.shapes = append(c.shapes, h)
+		}
+	}
+	full := gputide.Key{Partition: "x", Seller: "x", Region: "x", Market: "x"}
+	width := func(h shape) int { return h.of(&full, "x", "").Width() }
+	slices.SortStableFunc(c.shapes, func(a, b shape) int { return cmp.Compare(width(a), width(b)) })
+	return c
+}
+
 // cover finds the narrowest declared scope of a key; -1 when none covers it.
-// guess is tried first and is right when no declared scope is narrower.
+// guess is tried first and is right when no other shape is declared.
 func (c *commit) cover(k *gputide.Key, part, signal string, feed bool, guess int) int {
-	if guess >= 0 && c.scopes[guess].narrowest && c.covers(guess, k, part, signal, feed) {
-		return guess
-	}
-	best := -1
-	for i := range c.scopes {
-		if c.covers(i, k, part, signal, feed) && (best < 0 || c.scopes[i].Scope.Width() < c.scopes[best].Scope.Width()) {
-			best = i
+	if guess >= 0 && len(c.coverage.shapes) == 1 {
+		if s := &c.scopes[guess]; s.EventFeed == feed && s.Scope.CoversSignal(signal, k, part) {
+			return guess
 		}
 	}
-	return best
-}
-
-func (c *commit) covers(i int, k *gputide.Key, part, signal string, feed bool) bool {
-	s := &c.scopes[i]
-	return s.EventFeed == feed && s.Scope.CoversSignal(signal, k, part)
-}
-
-// narrowest reports whether no declared scope lies inside scope i.
-func (c *commit) narrowest(i int) bool {
-	for j := range c.scopes {
-		if j != i && c.scopes[i].EventFeed == c.scopes[j].EventFeed && contains(c.scopes[i].Scope, c.scopes[j].Scope) {
-			return false
+	for _, h := range c.coverage.shapes {
+		if i, ok := c.coverage.index[lane{h.of(k, part, signal), feed}]; ok {
+			return i
 		}
 	}
-	return true
+	return -1
 }
 
 // contains reports whether every series of inner could belong to outer.
@@ -94,12 +135,14 @@ type memberSet struct {
 // listed and those of scopes inside it that the run does not declare.
 func (c *commit) members(book, i int) ([]memberSet, error) {
 	ix := index{inv: c.w.books()[book].inv}
-	var out []memberSet
-	for id, stored := range c.w.scopes {
-		declared := slices.ContainsFunc(c.scopes, func(s runScope) bool { return s.id == id })
-		if id != c.scopes[i].id && (declared || !contains(c.scopes[i].Scope, stored) || !c.home(i, stored)) {
-			continue
+	ids := []uint32{c.scopes[i].id}
+	for _, u := range c.undeclared {
+		if contains(c.scopes[i].Scope, u.s) && c.home(i, u.s) {
+			ids = append(ids, u.id)
 		}
+	}
+	var out []memberSet
+	for _, id := range ids {
 		bm := roaring.New()
 		if err := ix.union(bm, fieldScope, string(key32(id))); err != nil {
 			return nil, err
@@ -108,8 +151,21 @@ func (c *commit) members(book, i int) ([]memberSet, error) {
 			out = append(out, memberSet{id, bm})
 		}
 	}
-	slices.SortFunc(out, func(a, b memberSet) int { return cmp.Compare(a.scope, b.scope) })
 	return out, nil
+}
+
+// findUndeclared lists the provider's scopes that the run does not declare.
+func (c *commit) findUndeclared() {
+	declared := make(map[uint32]bool, len(c.scopes))
+	for i := range c.scopes {
+		declared[c.scopes[i].id] = true
+	}
+	for id, s := range c.w.scopes {
+		if !declared[id] {
+			c.undeclared = append(c.undeclared, storedScope{id: id, s: s})
+		}
+	}
+	slices.SortFunc(c.undeclared, func(a, b storedScope) int { return cmp.Compare(a.id, b.id) })
 }
 
 // home reports whether scope i is the narrowest declared one around a scope.
