@@ -189,6 +189,7 @@ type CommitResult struct {
 	Signals   int
 	Confirmed int // offers listed again at their price
 	Rates     int // exchange rates added or corrected
+	Conflicts int // event rows refused: another price is stored for the same offer and moment
 }
 
 // RunRecord is a stored run as listed and shown.
