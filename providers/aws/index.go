@@ -143,7 +143,25 @@ func (r *run) regions(ctx context.Context, k book, source, path string) ([]listi
 		l.region = code
 		out = append(out, l)
 	}
+	for _, region := range r.cfg.Regions {
+		if _, ok := index.Regions[region]; !ok && k.holds(region) {
+			r.unlisted(k, region, slices.Sorted(maps.Keys(index.Regions)))
+		}
+	}
 	return out, nil
+}
+
+// unlisted reports a region that was asked for and is in no index: the fixture
+// lacks it, or there is none of that name.
+func (r *run) unlisted(k book, region string, known []string) {
+	if r.http.Replaying() {
+		r.b.Source(k.id(sourceCSV), gputide.SourceSkipped, fmt.Errorf("%w: region %s", gputide.ErrNotInFixture, region))
+		return
+	}
+	r.count(&gputide.HintError{
+		Err:  fmt.Errorf("%s: %w: region %.40q", k.id(sourceRegions), gputide.ErrNotFound, region),
+		Hint: "regions: " + strings.Join(known, " "),
+	})
 }
 
 // version returns the list of all regions of the version in force.
