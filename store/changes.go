@@ -129,7 +129,7 @@ func (q *changeQuery) batch(v *view) error {
 			}
 		}
 		q.next = max(q.next, b.first+uint64(size))
-		if n >= blockBatch {
+		if n >= blockBatch || len(q.found) >= readBatch {
 			return nil
 		}
 		k, raw = c.Next()

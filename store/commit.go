@@ -346,5 +346,6 @@ func (c *commit) apply(book int) error {
 		}
 		start = end
 	}
+	c.w.res.Conflicts += res.conflicts
 	return nil
 }

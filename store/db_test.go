@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -278,4 +279,46 @@ func TestImportIsNotQuadratic(t *testing.T) {
 	if large > 2*small {
 		t.Errorf("%.3f pages a series at 2,000 series, %.3f at 24,000", small, large)
 	}
+}
+
+// Readers and a writer at once: every answer is of one whole night.
+func TestConcurrentReads(t *testing.T) {
+	db := open(t, store.Options{})
+	mustCommit(t, db, killRun(0))
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			var l store.Latest
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				qs, err := db.Quotes(t.Context(), gputide.Selection{}, killNight(100))
+				if err != nil || len(qs) != killOffers {
+					t.Errorf("%d quotes, %v", len(qs), err)
+					return
+				}
+				for _, q := range qs {
+					if q.Price != qs[0].Price || !q.ObservedAt.Equal(qs[0].ObservedAt) {
+						t.Errorf("%s at %s beside %s at %s", q.Price, q.ObservedAt, qs[0].Price, qs[0].ObservedAt)
+						return
+					}
+				}
+				if err := db.Latest(t.Context(), gputide.Selection{}, &l); err != nil {
+					t.Error(err)
+				}
+				if _, err := db.Intervals(t.Context(), qs[0].ID, killNight(0), killNight(100)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for n := 1; n < 25; n++ {
+		mustCommit(t, db, killRun(n))
+	}
+	close(done)
+	readers.Wait()
 }

@@ -29,7 +29,7 @@ type runRow struct {
 	finished int64
 	recorded int64
 	static   uint32 // dictionary id of a runStatic
-	results  [10]uint32
+	results  [11]uint32
 	err      string
 	bodies   []gputide.Body
 }
@@ -51,17 +51,17 @@ type scopeStatic struct {
 	URLs   []string `json:"urls,omitempty"`
 }
 
-func resultCounts(r *gputide.CommitResult) [10]uint32 {
-	return [10]uint32{
+func resultCounts(r *gputide.CommitResult) [11]uint32 {
+	return [11]uint32{
 		uint32(r.Confirmed), uint32(r.Changed), uint32(r.FirstSeen), uint32(r.Withdrawn), uint32(r.Returned),
-		uint32(r.Held), uint32(r.Released), uint32(r.Specs), uint32(r.Signals), uint32(r.Rates),
+		uint32(r.Held), uint32(r.Released), uint32(r.Specs), uint32(r.Signals), uint32(r.Rates), uint32(r.Conflicts),
 	}
 }
 
-func countsResult(id uint64, n [10]uint32) gputide.CommitResult {
+func countsResult(id uint64, n [11]uint32) gputide.CommitResult {
 	return gputide.CommitResult{
 		RunID: id, Confirmed: int(n[0]), Changed: int(n[1]), FirstSeen: int(n[2]), Withdrawn: int(n[3]), Returned: int(n[4]),
-		Held: int(n[5]), Released: int(n[6]), Specs: int(n[7]), Signals: int(n[8]), Rates: int(n[9]),
+		Held: int(n[5]), Released: int(n[6]), Specs: int(n[7]), Signals: int(n[8]), Rates: int(n[9]), Conflicts: int(n[10]),
 	}
 }
 
@@ -265,7 +265,7 @@ func (c *commit) record() error {
 	}
 	idle := row.results
 	idle[0] = 0
-	row.plain = plain && idle == [10]uint32{}
+	row.plain = plain && idle == [11]uint32{}
 	return w.putRun(&row)
 }
 

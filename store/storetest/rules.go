@@ -251,6 +251,7 @@ func runRuns(t *testing.T, open func(t *testing.T) Store) {
 	t.Run("quarantine", func(t *testing.T) { quarantine(t, open(t)) })
 	t.Run("specs", func(t *testing.T) { specs(t, open(t)) })
 	t.Run("signals", func(t *testing.T) { signals(t, open(t)) })
+	t.Run("feeds", func(t *testing.T) { feeds(t, open(t)) })
 	t.Run("rates", func(t *testing.T) { rates(t, open(t)) })
 	t.Run("baseline", func(t *testing.T) { baseline(t, open(t)) })
 	t.Run("refused", func(t *testing.T) { refused(t, open(t)) })

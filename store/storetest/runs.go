@@ -309,3 +309,46 @@ func refused(t *testing.T, s Store) {
 		t.Errorf("equal twins: %+v, want one offer", res)
 	}
 }
+
+// feeds covers event feeds: rows at their own moments, windows that overlap, a
+// price that contradicts a stored one, and that absence means nothing.
+func feeds(t *testing.T, s Store) {
+	feed := func(day int, rows map[time.Duration]gputide.Nano) *gputide.Run {
+		r := &gputide.Run{Provider: "acme", At: at(time.Duration(day) * day24), Cause: gputide.CauseCrawl, Cadence: day24}
+		r.Scopes = []gputide.ScopeRun{{
+			Scope: wholeMarket, Status: gputide.ScopeDone, Source: "history", EventFeed: true, From: at(0), To: r.At, Count: len(rows),
+		}}
+		for when, price := range rows {
+			o := offer("east", "a", price)
+			o.At = at(when)
+			r.Offers = append(r.Offers, fromSource("history", o)...)
+		}
+		return r
+	}
+	res := commit(t, s, feed(1, map[time.Duration]gputide.Nano{time.Hour: 5, 3 * time.Hour: 6, 4 * time.Hour: 6}))
+	if res.FirstSeen != 1 || res.Changed != 1 {
+		t.Errorf("first window: %+v", res)
+	}
+	res = commit(t, s, feed(2, map[time.Duration]gputide.Nano{3 * time.Hour: 6, 30 * time.Hour: 7}))
+	if res.FirstSeen != 0 || res.Changed != 1 || res.Conflicts != 0 {
+		t.Errorf("a window that overlaps: %+v", res)
+	}
+	res = commit(t, s, feed(3, map[time.Duration]gputide.Nano{3 * time.Hour: 9}))
+	if res.Changed != 0 || res.Conflicts != 1 {
+		t.Errorf("another price at a stored moment: %+v, want one conflict", res)
+	}
+	commit(t, s, feed(4, nil))
+	obs, err := s.Observations(t.Context(), offer("east", "a", 1).Key.ID(), time.Time{}, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []gputide.Observation{
+		{At: at(time.Hour), Price: 5}, {At: at(3 * time.Hour), Price: 6}, {At: at(4 * time.Hour), Price: 6}, {At: at(30 * time.Hour), Price: 7},
+	}
+	if d := cmp.Diff(want, obs); d != "" {
+		t.Errorf("observations (-want +got):\n%s", d)
+	}
+	if q := quoteOf(t, s, offer("east", "a", 1).Key, at(4*day24)); q.State != gputide.StateStale || !q.ObservedAt.Equal(at(30*time.Hour)) {
+		t.Errorf("after an empty window: %+v, want stale: a feed confirms nothing it does not tell", q)
+	}
+}
