@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/crawler/fetch"
+	"github.com/gputide/gputide/providers/alibaba"
 	"github.com/gputide/gputide/providers/aws"
 	"github.com/gputide/gputide/providers/ecb"
 	"github.com/gputide/gputide/providers/lambda"
@@ -16,6 +17,7 @@ import (
 // these region codes; empty is every region.
 func Providers(f *fetch.Fetcher, secret func(env string) string, regions []string) []gputide.Provider {
 	return []gputide.Provider{
+		alibaba.New(f),
 		aws.New(f, awsConfig(secret, regions)),
 		ecb.New(f),
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
