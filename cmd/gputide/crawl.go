@@ -131,7 +131,11 @@ func (m *Main) planCrawl(o crawlFlags) (*plan, error) {
 	} else if p.archive, err = m.openArchive(o.archive); err != nil {
 		return nil, err
 	}
-	p.fetcher = m.fetcher(p.fixtures, p.archive)
+	p.fetcher = m.fetcher(fetch.Options{
+		Fixtures: p.fixtures, Archive: p.archive,
+		// An archived price list holds its accelerated rows only: not enough for all.
+		NoConditional: p.collect == crawler.CollectAll,
+	})
 	p.providers, err = m.chooseProviders(p, o.providers, o.regions)
 	return p, err
 }

@@ -84,11 +84,10 @@ func arithmetic(q *gputide.Quote) ([]string, error) {
 	return normalize.Explain(q.Published, q.Key.Term, q.Key.Currency)
 }
 
-// fetcher makes the HTTP client of the process.
-func (m *Main) fetcher(fixtures *fetch.Fixtures, archive *fetch.Archive) *fetch.Fetcher {
-	return fetch.New(fetch.Options{
-		Logger: m.log, Now: m.Now, Dial: m.Dial, Transport: m.Transport, Archive: archive, Fixtures: fixtures, Redactor: m.redact,
-	})
+// fetcher makes the HTTP client of the process: opt with what the program has.
+func (m *Main) fetcher(opt fetch.Options) *fetch.Fetcher {
+	opt.Logger, opt.Now, opt.Dial, opt.Transport, opt.Redactor = m.log, m.Now, m.Dial, m.Transport, m.redact
+	return fetch.New(opt)
 }
 
 // registry returns the providers of this build on a fetcher. Their credentials
@@ -109,7 +108,7 @@ func (m *Main) registry(f *fetch.Fetcher, regions []string) ([]gputide.Provider,
 // infos returns the facts of every provider.
 func (m *Main) infos() []gputide.Info {
 	none := func(string) string { return "" }
-	list := all.Providers(m.fetcher(nil, nil), none, nil)
+	list := all.Providers(m.fetcher(fetch.Options{}), none, nil)
 	infos := make([]gputide.Info, len(list))
 	for i, p := range list {
 		infos[i] = p.Info()

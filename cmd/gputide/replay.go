@@ -65,7 +65,7 @@ func (m *Main) replay(ctx context.Context, o replayFlags) error {
 	if err != nil {
 		return err
 	}
-	p := &plan{form: form, fixtures: archived, fetcher: m.fetcher(archived, nil)}
+	p := &plan{form: form, fixtures: archived, fetcher: m.fetcher(fetch.Options{Fixtures: archived})}
 	defer p.close()
 	if p.providers, err = m.chooseProviders(p, []string{o.provider}, nil); err != nil {
 		return err
