@@ -116,3 +116,11 @@ func (noCards) Entry(string) (gputide.CatalogueEntry, bool) { return gputide.Cat
 type noPlaces struct{}
 
 func (noPlaces) Lookup(string, string, string) (gputide.Place, bool) { return gputide.Place{}, false }
+
+func (s *store) Intervals(context.Context, gputide.OfferID, time.Time, time.Time) ([]gputide.Interval, error) {
+	return nil, nil
+}
+
+func (s *store) Observations(context.Context, gputide.OfferID, time.Time, time.Time) ([]gputide.Observation, error) {
+	return nil, nil
+}

@@ -23,6 +23,8 @@ type memory struct {
 	specs   []gputide.Spec
 	rates   []gputide.Rate
 	runs    []gputide.RunRecord
+	pasts   map[gputide.OfferID][]gputide.Interval
+	rows    map[gputide.OfferID][]gputide.Observation
 	read    int // quotes handed out
 	fail    error
 }
@@ -79,6 +81,41 @@ func (m *memory) Quotes(ctx context.Context, sel gputide.Selection, at time.Time
 	slices.SortFunc(out, func(a, b gputide.Quote) int { return slices.Compare(a.ID[:], b.ID[:]) })
 	m.read += len(out)
 	return out, m.fail
+}
+
+func (m *memory) Intervals(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Interval, error) {
+	var out []gputide.Interval
+	for _, iv := range m.pasts[id] {
+		iv.From, iv.To = maxTime(iv.From, from), minTime(iv.To, to)
+		if iv.From.Before(iv.To) {
+			out = append(out, iv)
+		}
+	}
+	return out, m.fail
+}
+
+func (m *memory) Observations(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Observation, error) {
+	var out []gputide.Observation
+	for _, o := range m.rows[id] {
+		if !o.At.Before(from) && o.At.Before(to) {
+			out = append(out, o)
+		}
+	}
+	return out, m.fail
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func (m *memory) Changes(ctx context.Context, f gputide.ChangeFilter) iter.Seq2[gputide.Change, error] {

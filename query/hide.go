@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,15 +29,7 @@ func (e *Engine) hide(ctx context.Context, r *scene, offers []*candidate) ([]*ca
 		counts[Hidden{Reason: reason, Ask: ask}]++
 		return true
 	})
-	hidden := make([]Hidden, 0, len(counts))
-	for h, n := range counts {
-		h.Count = n
-		hidden = append(hidden, h)
-	}
-	slices.SortFunc(hidden, func(a, b Hidden) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
-	})
-	return shown, hidden, nil
+	return shown, sortHidden(counts), nil
 }
 
 // hides returns why an offer is left out and the filter that shows it, or "".
@@ -46,19 +37,28 @@ func (p *plan) hides(c *candidate, live bool) (reason, ask string) {
 	if s := string(c.state); p.states == nil && !p.shows(c.state, live) {
 		return s, "state=" + s
 	}
-	switch s := c.quote.Key.Stat; s {
-	case gputide.StatBidFloor, gputide.StatPayable:
-		if !slices.Contains(p.stats, string(s)) {
-			return string(s), "stat=" + string(s)
-		}
-	}
-	if t := c.quote.Key.Tier; t == tierUnverified && !slices.Contains(p.tiers, t) {
-		return t, "tier=" + t
+	if reason, ask := p.unasked(&c.quote.Key); reason != "" {
+		return reason, ask
 	}
 	for _, f := range []gputide.Flag{gputide.FlagSpotEqualsOnDemand, gputide.FlagSpotAboveOnDemand} {
 		if slices.Contains(c.flags, f) && !slices.Contains(p.flags, f) {
 			return string(f), "flag=" + string(f)
 		}
+	}
+	return "", ""
+}
+
+// unasked returns why offers of a key are left out for what they are, and the
+// filter that asks for them, or "".
+func (p *plan) unasked(k *gputide.Key) (reason, ask string) {
+	switch k.Stat {
+	case gputide.StatBidFloor, gputide.StatPayable:
+		if s := string(k.Stat); !slices.Contains(p.stats, s) {
+			return s, "stat=" + s
+		}
+	}
+	if t := k.Tier; t == tierUnverified && !slices.Contains(p.tiers, t) {
+		return t, "tier=" + t
 	}
 	return "", ""
 }

@@ -19,37 +19,37 @@ type OffersRequest struct {
 
 // OffersAnswer is what is on offer.
 type OffersAnswer struct {
-	At     time.Time
-	In     gputide.Currency // currency the rows are compared in
-	Rows   []OfferRow
-	Total  int      // rows before Limit
-	Hidden []Hidden // what the filter selected and the defaults left out
-	Empty  *Empty   // set when there is no row
+	At     time.Time        `json:"at"`
+	In     gputide.Currency `json:"in"` // currency the rows are compared in
+	Rows   []OfferRow       `json:"rows"`
+	Total  int              `json:"total"`  // rows before Limit
+	Hidden []Hidden         `json:"hidden"` // what the filter selected and the defaults left out
+	Empty  *Empty           `json:"empty"`  // set when there is no row
 }
 
 // Hidden counts offers left out for one reason.
 type Hidden struct {
-	Reason string // gap, sold_out, withdrawn, bid_floor, payable, unverified, spot_equals_on_demand, …
-	Count  int
-	Ask    string // the filter that shows them, as in "state=gap"
+	Reason string `json:"reason"` // gap, sold_out, withdrawn, bid_floor, payable, unverified, spot_equals_on_demand, …
+	Count  int    `json:"count"`
+	Ask    string `json:"ask"` // the filter that shows them, as in "state=gap"
 }
 
 // Empty says why an answer has no rows.
 type Empty struct {
-	Without []Without // the filters that emptied it; nil when nothing is stored, or all is hidden
-	Text    string    // one line for people
+	Without []Without `json:"without"` // the filters that emptied it; nil when nothing is stored, or all is hidden
+	Text    string    `json:"text"`    // one line for people
 }
 
 // Without is a filter that emptied an answer.
 type Without struct {
-	Filter string // as in "region=us-east-9"
-	Rows   int    // rows there would be without it; 0 when only several together emptied the answer
+	Filter string `json:"filter"` // as in "region=us-east-9"
+	Rows   int    `json:"rows"`   // rows there would be without it; 0 when only several together emptied the answer
 }
 
 // ChangesRequest asks what changed.
 type ChangesRequest struct {
 	Filter   Filter
-	Kinds    []string  // empty is every kind
+	Kinds    []string  `param:"kind"` // empty is every kind
 	From, To time.Time // event time, [From, To); zero is no bound
 	AfterSeq uint64    // the consumer's cursor
 	Limit    int       // rows at most; 0 is all
@@ -58,10 +58,10 @@ type ChangesRequest struct {
 
 // ChangesAnswer is what changed, in order of Seq.
 type ChangesAnswer struct {
-	Rows  []ChangeRow
-	Last  uint64 // the cursor to continue with; AfterSeq when there is no row
-	More  bool   // Limit left some out
-	Empty *Empty
+	Rows  []ChangeRow `json:"rows"`
+	Last  uint64      `json:"last"` // the cursor to continue with; AfterSeq when there is no row
+	More  bool        `json:"more"` // Limit left some out
+	Empty *Empty      `json:"empty"`
 }
 
 // TypesRequest asks for instance types.
@@ -73,10 +73,10 @@ type TypesRequest struct {
 
 // TypesAnswer is one row per instance type, by provider, partition and type.
 type TypesAnswer struct {
-	At    time.Time
-	Rows  []TypeRow
-	Total int
-	Empty *Empty
+	At    time.Time `json:"at"`
+	Rows  []TypeRow `json:"rows"`
+	Total int       `json:"total"`
+	Empty *Empty    `json:"empty"`
 }
 
 // SignalsRequest asks for signals.
@@ -90,9 +90,9 @@ type SignalsRequest struct {
 
 // SignalsAnswer is the signals by name and key, or their counts by value.
 type SignalsAnswer struct {
-	At     time.Time
-	Rows   []SignalRow      // nil when counted
-	Counts []SignalCountRow // by name and value; nil unless asked for
-	Total  int
-	Empty  *Empty
+	At     time.Time        `json:"at"`
+	Rows   []SignalRow      `json:"rows"`   // nil when counted
+	Counts []SignalCountRow `json:"counts"` // by name and value; nil unless asked for
+	Total  int              `json:"total"`
+	Empty  *Empty           `json:"empty"`
 }

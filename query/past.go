@@ -1,0 +1,99 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gputide/gputide"
+)
+
+// past is the series a question about history is asked of, as they are at the
+// end of its window.
+type past struct {
+	scene    *scene
+	from, to time.Time // zero where the request leaves them open
+	offers   []*candidate
+	hidden   []Hidden
+}
+
+// past selects series. A filter selects the offers it selects at the end of the
+// window. Bid floors, payable prices and unverified tiers are left out unless a
+// filter asks for them; spot at or above on-demand is not.
+func (e *Engine) past(ctx context.Context, f *Filter, from, to time.Time) (*past, error) {
+	now := e.moment(time.Time{})
+	if to.After(now) {
+		to = now
+	}
+	p := &past{from: from, to: to}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return nil, fmt.Errorf("%w: from is not before to", gputide.ErrInvalid)
+	}
+	if from.After(now) {
+		return nil, fmt.Errorf("%w: from lies in the future", gputide.ErrInvalid)
+	}
+	var err error
+	if p.scene, err = e.stage(ctx, &OffersRequest{Filter: *f, At: to, All: true}); err != nil {
+		return nil, err
+	}
+	if p.offers, _, err = e.gather(ctx, p.scene); err != nil {
+		return nil, err
+	}
+	counts := map[Hidden]int{}
+	p.offers = slices.DeleteFunc(p.offers, func(c *candidate) bool {
+		reason, ask := p.scene.plan.unasked(&c.quote.Key)
+		if reason != "" {
+			counts[Hidden{Reason: reason, Ask: ask}]++
+		}
+		return reason != ""
+	})
+	p.hidden = sortHidden(counts)
+	slices.SortFunc(p.offers, func(a, b *candidate) int { return slices.Compare(a.quote.ID[:], b.quote.ID[:]) })
+	return p, nil
+}
+
+// sortHidden lists what was left out, most first.
+func sortHidden(counts map[Hidden]int) []Hidden {
+	hidden := make([]Hidden, 0, len(counts))
+	for h, n := range counts {
+		h.Count = n
+		hidden = append(hidden, h)
+	}
+	slices.SortFunc(hidden, func(a, b Hidden) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	return hidden
+}
+
+// window returns the window of one series: from its first observation, where
+// the request does not say, until its last of an import that ended, or the
+// moment asked about. The second of the last observation is inside.
+func (p *past) window(c *candidate) (from, to time.Time) {
+	from, to = p.from, p.to
+	if from.IsZero() {
+		from = c.quote.FirstSeen
+	}
+	if to.IsZero() {
+		to = p.scene.at
+		if c.quote.State == gputide.StateImportedEnd {
+			to = c.quote.ObservedAt.Add(time.Second)
+		}
+	}
+	return from, to
+}
+
+// span returns the window of all series together; there must be one.
+func (p *past) span() (from, to time.Time) {
+	for i, c := range p.offers {
+		a, b := p.window(c)
+		if i == 0 || a.Before(from) {
+			from = a
+		}
+		if i == 0 || b.After(to) {
+			to = b
+		}
+	}
+	return from, to
+}
