@@ -134,7 +134,8 @@ type recordingSink struct {
 	failed  []string
 }
 
-func (s *recordingSink) Offer(o RawOffer)                          { s.offers = append(s.offers, o) }
+func (s *recordingSink) Offer(o RawOffer) { s.offers = append(s.offers, o) }
+
 func (s *recordingSink) Signal(v Signal)                           { s.signals = append(s.signals, v) }
 func (s *recordingSink) Skip(v Skipped)                            { s.skips = append(s.skips, v) }
 func (s *recordingSink) Scope(v ScopeRun)                          { s.scopes = append(s.scopes, v) }

@@ -96,8 +96,10 @@ func awsBulkRecordings() []recording {
 					"us-east-1 g6.xlarge 0.8048", "us-east-1 inf2.xlarge 0.7582", "us-east-1 p4d.24xlarge 21.957642",
 					"us-east-1 p5.48xlarge 55.04", "us-east-1 trn1.32xlarge 21.5",
 				)},
-				{"two Windows rates of m5.xlarge, licensed and BYOL", awsOffers("--type", "m5.xlarge", "--os", "windows"),
-					has("license tenancy price", "<null> shared 0.376", "byol shared 0.192")},
+				{
+					"two Windows rates of m5.xlarge, licensed and BYOL", awsOffers("--type", "m5.xlarge", "--os", "windows"),
+					has("license tenancy price", "<null> shared 0.376", "byol shared 0.192"),
+				},
 				{"SQL Std is a license", awsOffers("--type", "m5.xlarge", "--license", "sql_std"), has("os price", "linux 0.672")},
 				{"dedicated is a tenancy", awsOffers("--type", "m5.xlarge", "--tenancy", "dedicated"), has("os price", "linux 0.204")},
 				{"no other offer of m5.xlarge", awsOffers("--type", "m5.xlarge"), count(5)},
@@ -337,10 +339,14 @@ func awsFeedRecordings() []recording {
 				}
 			},
 			facts: []claim{
-				{"bands of us-east-1 Linux", band("us-east-1", "interruption", "--type", "p4d.24xlarge", "--type", "p5.48xlarge", "--type", "p5en.48xlarge"),
-					has("instance_type value label", "p4d.24xlarge 2 10-15%", "p5.48xlarge 4 >20%", "p5en.48xlarge 0 <5%")},
-				{"savings of us-east-1 Linux", band("us-east-1", "savings", "--type", "p4d.24xlarge", "--type", "p5.48xlarge", "--type", "p5en.48xlarge"),
-					has("instance_type value", "p4d.24xlarge 67", "p5.48xlarge 52", "p5en.48xlarge 64")},
+				{
+					"bands of us-east-1 Linux", band("us-east-1", "interruption", "--type", "p4d.24xlarge", "--type", "p5.48xlarge", "--type", "p5en.48xlarge"),
+					has("instance_type value label", "p4d.24xlarge 2 10-15%", "p5.48xlarge 4 >20%", "p5en.48xlarge 0 <5%"),
+				},
+				{
+					"savings of us-east-1 Linux", band("us-east-1", "savings", "--type", "p4d.24xlarge", "--type", "p5.48xlarge", "--type", "p5en.48xlarge"),
+					has("instance_type value", "p4d.24xlarge 67", "p5.48xlarge 52", "p5en.48xlarge 64"),
+				},
 				{"33 regions", []string{"query", "signals", "--provider", "aws", "--name", "savings"}, distinct("region", 33)},
 			},
 			edits: []mutation{

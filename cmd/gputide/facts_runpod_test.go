@@ -36,15 +36,18 @@ func runpodRecordings() []recording {
 			)},
 			{
 				"114 on-demand offers over every count",
-				[]string{"query", "offers", "--provider", "runpod", "--market", "on_demand", "--all"}, count(114),
+				[]string{"query", "offers", "--provider", "runpod", "--market", "on_demand", "--all"},
+				count(114),
 			},
 			{
 				"114 spot offers over every count",
-				[]string{"query", "offers", "--provider", "runpod", "--market", "spot", "--all"}, count(114),
+				[]string{"query", "offers", "--provider", "runpod", "--market", "spot", "--all"},
+				count(114),
 			},
 			{
 				"no community MI300X",
-				[]string{"query", "offers", "--provider", "runpod", "--gpu", "mi300x", "--tier", "community", "--all"}, count(0),
+				[]string{"query", "offers", "--provider", "runpod", "--gpu", "mi300x", "--tier", "community", "--all"},
+				count(0),
 			},
 			{
 				"eight H100 cost eight times one",
@@ -54,7 +57,8 @@ func runpodRecordings() []recording {
 				}...),
 			},
 			{
-				"memory and cards by name", []string{"query", "types", "--provider", "runpod", "--count", "1"},
+				"memory and cards by name",
+				[]string{"query", "types", "--provider", "runpod", "--count", "1"},
 				has("instance_type accelerator.slug accelerator.memory_gb", []string{
 					"AMD Instinct MI300X OAM×1 mi300x-192gb 192", "NVIDIA B200×1 b200-sxm-180gb 180",
 					"NVIDIA B300 SXM6 AC×1 b300-sxm-288gb 288", "NVIDIA GeForce RTX 4090×1 rtx-4090-24gb 24",

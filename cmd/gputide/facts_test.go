@@ -318,4 +318,3 @@ func both(checks ...func([]answerRow) error) func([]answerRow) error {
 		return nil
 	}
 }
-
