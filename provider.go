@@ -31,12 +31,6 @@ type SpecCrawler interface {
 	CrawlSpecs(ctx context.Context, b *Batch) error
 }
 
-// HistoryCrawler is the optional ability to read past prices.
-type HistoryCrawler interface {
-	// CrawlHistory adds offers observed in [from, to).
-	CrawlHistory(ctx context.Context, b *Batch, from, to time.Time) error
-}
-
 // Auth is what a source asks of its caller.
 type Auth string
 
