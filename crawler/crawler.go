@@ -62,6 +62,10 @@ type Options struct {
 	Deadline    time.Duration // of one provider, where its Info names none; 0 is DefaultDeadline
 	Cause       gputide.Cause // empty is CauseCrawl
 
+	// Adjust, when set, changes the facts of a provider for this crawl: the
+	// cadence it is really crawled at, its deadline.
+	Adjust func(*gputide.Info)
+
 	// Progress, when set, is told how far each provider has come. It is called
 	// from several goroutines and must return at once.
 	Progress func(Progress)
@@ -148,6 +152,9 @@ func (c *Crawler) isolated(ctx context.Context, p gputide.Provider, opt Options)
 	}()
 	info := p.Info()
 	name = info.Name
+	if opt.Adjust != nil {
+		opt.Adjust(&info)
+	}
 	if err := ctx.Err(); err != nil {
 		return Result{Provider: name, Err: fmt.Errorf("not begun: %w", err)}
 	}

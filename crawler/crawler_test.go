@@ -336,3 +336,26 @@ func TestAStrayGoroutineAddsNothing(t *testing.T) {
 		t.Errorf("run has %d offers and %d scopes after it was committed", len(run.Offers), len(run.Scopes))
 	}
 }
+
+// TestAdjust holds that a run is recorded with the cadence it is given, and has
+// the deadline it is given.
+func TestAdjust(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "list")
+		r.Now = time.Now
+		r.info.Deadline = time.Hour
+		begun := time.Now()
+		p := &fakeProvider{info: r.info, crawl: func(ctx context.Context, b *gputide.Batch) error {
+			b.Add(offer("list", "a", "3"))
+			b.Done("list", everything)
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		r.Crawl(t.Context(), []gputide.Provider{p}, Options{Adjust: func(i *gputide.Info) {
+			i.Cadence, i.Deadline = 10*time.Minute, 2*time.Hour
+		}})
+		if took := time.Since(begun); took != 2*time.Hour || r.last(t).Cadence != 10*time.Minute {
+			t.Errorf("took %s, cadence %s", took, r.last(t).Cadence)
+		}
+	})
+}
