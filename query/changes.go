@@ -14,6 +14,12 @@ import (
 // Changes returns what changed, in order of Seq. It returns
 // [gputide.ErrInvalid] for a request it does not understand.
 func (e *Engine) Changes(ctx context.Context, req ChangesRequest) (ChangesAnswer, error) {
+	if err := req.prepare(); err != nil {
+		return ChangesAnswer{}, err
+	}
+	if req.counting() {
+		return e.countChanges(ctx, &req)
+	}
 	found, err := e.changes(ctx, &req)
 	if err != nil {
 		return ChangesAnswer{}, err
@@ -42,30 +48,7 @@ func (e *Engine) Changes(ctx context.Context, req ChangesRequest) (ChangesAnswer
 // changes reads the changes that answer a request, one more than its limit
 // where that many are enough.
 func (e *Engine) changes(ctx context.Context, req *ChangesRequest) ([]gputide.Change, error) {
-	filter := gputide.ChangeFilter{From: req.From, To: req.To, AfterSeq: req.AfterSeq}
-	if !req.From.IsZero() && !req.To.IsZero() && !req.From.Before(req.To) {
-		return nil, fmt.Errorf("%w: from is not before to", gputide.ErrInvalid)
-	}
-	if req.Limit < 0 {
-		return nil, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
-	}
-	kinds := filterField{name: "kind", enum: texts(gputide.ChangeKinds())}
-	names, err := e.values(ctx, &kinds, req.Kinds)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range names {
-		filter.Kinds = append(filter.Kinds, gputide.ChangeKind(k))
-	}
-	r, err := e.plain(ctx, &req.Filter, askChanges)
-	if err != nil {
-		return nil, err
-	}
-	sels, err := e.changeSelections(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	keep, err := e.changeTest(ctx, r)
+	filter, sels, keep, err := e.changeQuery(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +63,39 @@ func (e *Engine) changes(ctx context.Context, req *ChangesRequest) ([]gputide.Ch
 	}
 	slices.SortFunc(out, func(a, b gputide.Change) int { return cmp.Compare(a.Seq, b.Seq) })
 	return slices.CompactFunc(out, func(a, b gputide.Change) bool { return a.Seq == b.Seq }), nil
+}
+
+// changeQuery returns what to ask the store for, and the test for what it does
+// not select by.
+func (e *Engine) changeQuery(ctx context.Context, req *ChangesRequest) (gputide.ChangeFilter, []gputide.Selection, func(*gputide.Change) bool, error) {
+	filter := gputide.ChangeFilter{From: req.From, To: req.To, AfterSeq: req.AfterSeq}
+	fail := func(err error) (gputide.ChangeFilter, []gputide.Selection, func(*gputide.Change) bool, error) {
+		return filter, nil, nil, err
+	}
+	if !req.From.IsZero() && !req.To.IsZero() && !req.From.Before(req.To) {
+		return fail(fmt.Errorf("%w: from is not before to", gputide.ErrInvalid))
+	}
+	if req.Limit < 0 {
+		return fail(fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit))
+	}
+	kinds := filterField{name: "kind", enum: texts(gputide.ChangeKinds())}
+	names, err := e.values(ctx, &kinds, req.Kinds)
+	if err != nil {
+		return fail(err)
+	}
+	for _, k := range names {
+		filter.Kinds = append(filter.Kinds, gputide.ChangeKind(k))
+	}
+	r, err := e.plain(ctx, &req.Filter, askChanges)
+	if err != nil {
+		return fail(err)
+	}
+	sels, err := e.changeSelections(ctx, r)
+	if err != nil {
+		return fail(err)
+	}
+	keep, err := e.changeTest(ctx, r)
+	return filter, sels, keep, err
 }
 
 func (e *Engine) readChanges(ctx context.Context, req *ChangesRequest, f gputide.ChangeFilter, keep func(*gputide.Change) bool) ([]gputide.Change, error) {

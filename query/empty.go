@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // constraint is one part of a request that narrows its answer.
@@ -85,11 +86,7 @@ func textWithout(found []Without, noun string) string {
 
 func (e *Engine) emptyOffers(ctx context.Context, req OffersRequest, hidden []Hidden) (*Empty, error) {
 	if len(hidden) > 0 {
-		parts := make([]string, len(hidden))
-		for i, h := range hidden {
-			parts[i] = fmt.Sprintf("%d %s (%s shows them)", h.Count, h.Reason, h.Ask)
-		}
-		return &Empty{Text: "all matching offers are hidden: " + strings.Join(parts, ", ")}, nil
+		return allHidden(hidden), nil
 	}
 	cs := filterConstraints(func(r *OffersRequest) *Filter { return &r.Filter }, req)
 	return whyEmpty(req, cs, "offers", func(less OffersRequest) (int, error) {
@@ -104,4 +101,26 @@ func (e *Engine) emptyOffers(ctx context.Context, req OffersRequest, hidden []Hi
 		}
 		return n, err
 	})
+}
+
+// allHidden says that the defaults left out everything the filter selected.
+func allHidden(hidden []Hidden) *Empty {
+	parts := make([]string, len(hidden))
+	for i, h := range hidden {
+		parts[i] = fmt.Sprintf("%d %s (%s shows them)", h.Count, h.Reason, h.Ask)
+	}
+	return &Empty{Text: "all matching offers are hidden: " + strings.Join(parts, ", ")}
+}
+
+// windowConstraints returns the bounds of a window as constraints.
+func windowConstraints[R any](req R, bounds func(*R) (from, to *time.Time)) []constraint[R] {
+	var out []constraint[R]
+	from, to := bounds(&req)
+	if !from.IsZero() {
+		out = append(out, constraint[R]{"from=" + stampText(*from), func(r *R) { from, _ := bounds(r); *from = time.Time{} }})
+	}
+	if !to.IsZero() {
+		out = append(out, constraint[R]{"to=" + stampText(*to), func(r *R) { _, to := bounds(r); *to = time.Time{} }})
+	}
+	return out
 }

@@ -30,7 +30,7 @@ func (r *scene) row(ctx context.Context, c *candidate, regions Regions) (OfferRo
 		row.Availability = Text(gputide.SignalLabel(gputide.SignalAvailability, *l))
 	}
 	if b := c.stock.band; b != nil {
-		row.Interruption = &BandRow{Band: *b, Text: Text(gputide.SignalLabel(gputide.SignalInterruption, *b))}
+		row.Interruption = bandRow(*b)
 	}
 	row.addSpec(c.view.spec)
 	if c.state != gputide.StateUnknown {
@@ -105,6 +105,10 @@ func componentRows(in []gputide.Component) []ComponentRow {
 }
 
 // orNone returns the flags as a list that is empty rather than absent.
+func bandRow(band int64) *BandRow {
+	return &BandRow{Band: band, Text: Text(gputide.SignalLabel(gputide.SignalInterruption, band))}
+}
+
 func orNone(f []gputide.Flag) []gputide.Flag {
 	if f == nil {
 		return []gputide.Flag{}

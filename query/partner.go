@@ -39,14 +39,19 @@ func shared(k *gputide.Key) gputide.Key {
 // add takes in the quotes that may be references.
 func (r references) add(quotes []gputide.Quote) {
 	for i := range quotes {
-		q := &quotes[i]
-		if q.Key.Market != gputide.OnDemand || !inForce(q.State) || (q.Key.Volume != "" && q.Key.Volume != firstVolume) {
-			continue
+		if inForce(quotes[i].State) {
+			r.take(&quotes[i])
 		}
-		k := shared(&q.Key)
-		k.Zone = q.Key.Zone
-		r[k] = append(r[k], q)
 	}
+}
+
+func (r references) take(q *gputide.Quote) {
+	if q.Key.Market != gputide.OnDemand || (q.Key.Volume != "" && q.Key.Volume != firstVolume) {
+		return
+	}
+	k := shared(&q.Key)
+	k.Zone = q.Key.Zone
+	r[k] = append(r[k], q)
 }
 
 // inForce reports whether a price of the state is one a buyer is charged, as far

@@ -54,14 +54,18 @@ type ChangesRequest struct {
 	AfterSeq uint64    // the consumer's cursor
 	Limit    int       // rows at most; 0 is all
 	Newest   bool      // Limit keeps the newest rows, not those next to AfterSeq
+	CountBy  string    // one of ChangeCounts; empty lists the changes
+	Top      int       // the largest counts or, without CountBy, the largest moves; 0 is all
 }
 
-// ChangesAnswer is what changed, in order of Seq.
+// ChangesAnswer is what changed, in order of Seq; with Top the largest moves
+// first; with CountBy the counts.
 type ChangesAnswer struct {
-	Rows  []ChangeRow `json:"rows"`
-	Last  uint64      `json:"last"` // the cursor to continue with; AfterSeq when there is no row
-	More  bool        `json:"more"` // Limit left some out
-	Empty *Empty      `json:"empty"`
+	Rows   []ChangeRow      `json:"rows"`
+	Counts []ChangeCountRow `json:"counts"` // nil unless asked for
+	Last   uint64           `json:"last"`   // the cursor to continue with; AfterSeq when there is no row
+	More   bool             `json:"more"`   // Limit left some out
+	Empty  *Empty           `json:"empty"`
 }
 
 // TypesRequest asks for instance types.

@@ -91,6 +91,20 @@ func acceleratorRow(acc *gputide.Accelerator, d *gputide.Device) *AcceleratorRow
 	return r
 }
 
+// name returns the slug of the accelerator, the provider's words after "? " for
+// one the catalogue does not know, and "" for none.
+func (v *specView) name() string {
+	switch {
+	case v.row == nil:
+		return ""
+	case v.device.Slug != "":
+		return v.device.Slug
+	case v.row.Raw != "":
+		return "? " + string(v.row.Raw)
+	}
+	return ""
+}
+
 // each returns the memory one accelerator, or the slice of one, offers.
 func (v *specView) each() *float64 {
 	if v.row == nil || v.row.MemoryGB == nil {

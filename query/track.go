@@ -49,6 +49,7 @@ type step struct {
 type track struct {
 	from, to  int64 // [from, to), in Unix seconds
 	carried   bool  // a price was in force just before the window
+	listed    bool  // it was on offer, priced or not, at some time of the window
 	stretches []stretch
 	steps     []step
 	rows      []gputide.Observation // read on the basis of rows only
@@ -88,6 +89,9 @@ func (t *track) take(iv, last *gputide.Interval) {
 		t.carried = inForce
 	} else if last != nil && last.Price != iv.Price && from < t.to {
 		t.steps = append(t.steps, step{at: from, before: last.Price, after: iv.Price})
+	}
+	if iv.To.Unix() > t.from && iv.State != gputide.StateWithdrawn && iv.State != gputide.StateImportedEnd {
+		t.listed = true
 	}
 	if !inForce || from >= to {
 		return

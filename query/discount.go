@@ -1,0 +1,318 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/gputide/gputide"
+)
+
+// DiscountRequest asks what offers cost beside buying on demand.
+type DiscountRequest struct {
+	Filter   Filter    // Market empty is spot; on_demand is no answer
+	From, To time.Time // [From, To); zero is the whole history of each offer
+	Over     string    // "time", or "rows"; empty is time
+	AtLeast  string    // percent: how much of the time the discount is at least this; empty asks nothing
+	Budget   string    // as Filter.MaxPrice, in the currency published: how much of the time the price is at most this
+	Sort     []string  // fields of DiscountSortFields, "-" before one reverses it; empty is -now_pct
+	Limit    int       // rows at most; 0 is all
+}
+
+// DiscountAnswer is one row per offer.
+type DiscountAnswer struct {
+	At     time.Time     `json:"at"` // the moment of "now"
+	Over   Over          `json:"over"`
+	Rows   []DiscountRow `json:"rows"`
+	Total  int           `json:"total"`  // rows before Limit
+	Hidden []Hidden      `json:"hidden"` // what the filter selected and the defaults left out
+	Empty  *Empty        `json:"empty"`
+}
+
+// DiscountRow is the discount of one offer against its on-demand reference, and
+// its own price, over a window. Prices are per instance-hour as published.
+type DiscountRow struct {
+	OfferID Text `json:"offer_id"`
+	KeyRow
+	Over                 Over           `json:"over"`
+	OnDemand             *Money         `json:"on_demand"` // now; null without a reference in force
+	Price                *Money         `json:"price"`     // now, the last known; see State
+	NowPct               *Percent       `json:"now_pct"`
+	MinPct               *Percent       `json:"min_pct"`
+	P5Pct                *Percent       `json:"p5_pct"`
+	P50Pct               *Percent       `json:"p50_pct"`
+	P95Pct               *Percent       `json:"p95_pct"`
+	MaxPct               *Percent       `json:"max_pct"`
+	ShareOfTimeGE        *Fraction      `json:"share_of_time_ge"` // discount at least what was asked
+	PriceMin             *Money         `json:"price_min"`
+	PriceP5              *Money         `json:"price_p5"`
+	PriceP50             *Money         `json:"price_p50"`
+	PriceP95             *Money         `json:"price_p95"`
+	PriceMax             *Money         `json:"price_max"`
+	PriceMean            *Money         `json:"price_mean"`
+	PriceFirst           *Money         `json:"price_first"`
+	PriceLast            *Money         `json:"price_last"`
+	ShareOfTimeLE        *Fraction      `json:"share_of_time_le"` // price at most the budget asked
+	Changes              int            `json:"changes"`
+	ChangesPerDay        *Fraction      `json:"changes_per_day"`
+	Volatility           *Fraction      `json:"volatility"`
+	MaxDrawdownPct       *Percent       `json:"max_drawdown_pct"`
+	BreakEvenUtilisation *Fraction      `json:"break_even_utilisation"` // of a commitment or subscription: the share of hours from which it is cheaper
+	Interruption         *BandRow       `json:"interruption"`
+	BestZoneNow          Text           `json:"best_zone_now"` // cheapest zone of the same offer now
+	BestZone             Text           `json:"best_zone"`     // cheapest zone by mean price over the window
+	From                 Stamp          `json:"from"`
+	To                   Stamp          `json:"to"`
+	Samples              int            `json:"samples"`       // pairs or stretches the discount rests on; without a reference those of the price
+	CoveredShare         *Fraction      `json:"covered_share"` // of the window, in which both prices were in force; without a reference the price alone
+	PriceSamples         int            `json:"price_samples"`
+	PriceCoveredShare    *Fraction      `json:"price_covered_share"`
+	State                gputide.State  `json:"state"` // now
+	ObservedAt           Stamp          `json:"observed_at"`
+	AgeS                 int64          `json:"age_s"`
+	OnDemandOffer        Text           `json:"on_demand_offer"` // offer id of the reference
+	Reason               Text           `json:"reason"`          // why there is no discount: no_reference, ambiguous_reference
+	Accelerator          Text           `json:"accelerator"`     // slug, or the raw name after "? "
+	Count                Text           `json:"count"`
+	Flags                []gputide.Flag `json:"flags"`
+}
+
+// discountAsk is a request with its values understood.
+type discountAsk struct {
+	over    Over
+	atLeast *big.Rat // percent; nil asks nothing
+	budget  *budget
+	sort    []order
+}
+
+func (req *DiscountRequest) ask() (*discountAsk, error) {
+	if req.Limit < 0 {
+		return nil, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
+	}
+	if slices.Contains(req.Filter.Market, string(gputide.OnDemand)) {
+		return nil, &gputide.HintError{
+			Err:  fmt.Errorf("%w: market on_demand is what discounts are measured against", gputide.ErrInvalid),
+			Hint: "ask for spot, commitment, subscription, capacity_block or flex",
+		}
+	}
+	ask := &discountAsk{}
+	var err error
+	if ask.over, err = parseOver(req.Over); err != nil {
+		return nil, err
+	}
+	if req.AtLeast != "" {
+		if ask.atLeast, err = gputide.ParseAmount(req.AtLeast); err != nil {
+			return nil, &gputide.HintError{Err: fmt.Errorf("discount: %w", err), Hint: "write percent as a number, as in 50"}
+		}
+	}
+	if req.Budget != "" {
+		if ask.budget, err = parseBudget(req.Budget); err != nil {
+			return nil, err
+		}
+	}
+	ask.sort, err = parseDiscountSort(req.Sort)
+	return ask, err
+}
+
+// Discount returns what offers cost beside buying on demand, the largest
+// discount now first. It returns [gputide.ErrInvalid] for a request it does not
+// understand.
+func (e *Engine) Discount(ctx context.Context, req DiscountRequest) (DiscountAnswer, error) {
+	ask, err := req.ask()
+	if err != nil {
+		return DiscountAnswer{}, err
+	}
+	p, rows, err := e.discounts(ctx, &req, ask)
+	if err != nil {
+		return DiscountAnswer{}, err
+	}
+	ans := DiscountAnswer{At: p.scene.at, Over: ask.over, Total: len(rows), Hidden: p.hidden}
+	if len(rows) == 0 {
+		ans.Empty, err = e.emptyDiscount(ctx, req, p.hidden)
+		return ans, err
+	}
+	bestZones(rows)
+	sortDiscounts(rows, ask.sort)
+	if req.Limit > 0 && len(rows) > req.Limit {
+		rows = rows[:req.Limit]
+	}
+	ans.Rows = make([]DiscountRow, len(rows))
+	for i := range rows {
+		ans.Rows[i] = rows[i].row
+	}
+	return ans, nil
+}
+
+// discounted is a row with what it is compared by.
+type discounted struct {
+	key gputide.Key
+	id  gputide.OfferID
+	row DiscountRow
+}
+
+// discounts measures every selected offer, one at a time.
+func (e *Engine) discounts(ctx context.Context, req *DiscountRequest, ask *discountAsk) (*past, []discounted, error) {
+	filter := req.Filter
+	if len(filter.Market) == 0 {
+		filter.Market = []string{string(gputide.Spot)}
+	}
+	p, err := e.past(ctx, &filter, req.From, req.To)
+	if err != nil {
+		return nil, nil, err
+	}
+	refs, err := e.partners(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows := make([]discounted, 0, len(p.offers))
+	for _, c := range p.offers {
+		if c.quote.Key.Market == gputide.OnDemand {
+			continue
+		}
+		row, err := e.discount(ctx, p, c, refs, ask)
+		if err != nil {
+			return nil, nil, err
+		}
+		if row != nil {
+			rows = append(rows, discounted{key: c.quote.Key, id: c.quote.ID, row: *row})
+		}
+	}
+	return p, rows, nil
+}
+
+// discount measures one offer; nil when it has no history in the window.
+func (e *Engine) discount(ctx context.Context, p *past, c *candidate, refs *partners, ask *discountAsk) (*DiscountRow, error) {
+	from, to := p.window(c)
+	if !from.Before(to) {
+		return nil, nil
+	}
+	t, err := e.track(ctx, c.quote.ID, from, to, ask.over)
+	if err != nil {
+		return nil, err
+	}
+	if !t.listed {
+		return nil, nil
+	}
+	stats := newPriceStats(t, ask.over)
+	row := discountRow(p, c, t, stats, ask)
+	ref, why := refs.of(&c.quote.Key)
+	if row.Reason = Text(why); ref == nil {
+		return row, nil
+	}
+	other, err := e.track(ctx, ref.ID, from, to, ask.over)
+	if err != nil {
+		return nil, err
+	}
+	row.compare(c, ref, t, other, ask)
+	return row, nil
+}
+
+// discountRow fills in all that needs no reference.
+func discountRow(p *past, c *candidate, t *track, stats *priceStats, ask *discountAsk) *DiscountRow {
+	q := c.quote
+	row := &DiscountRow{
+		OfferID: Text(q.ID.String()), KeyRow: NewKeyRow(&q.Key), Over: ask.over,
+		Price: new(Money(q.Price)), Changes: len(t.steps), ChangesPerDay: perDay(len(t.steps), t.covered()),
+		Volatility: volatility(t.steps), MaxDrawdownPct: stats.fall.percent(),
+		From: Stamp{timeOf(t.from)}, To: Stamp{timeOf(t.to)},
+		Samples: stats.n, PriceSamples: stats.n,
+		State: c.state, ObservedAt: Stamp{q.ObservedAt}, AgeS: age(p.scene.at, q.ObservedAt),
+		Accelerator: Text(c.view.name()), Count: Text(c.view.count.String()), Flags: orNone(c.flags),
+	}
+	row.CoveredShare = share(t.covered(), uint64(t.to-t.from))
+	row.PriceCoveredShare = row.CoveredShare
+	if c.stock.band != nil {
+		row.Interruption = bandRow(*c.stock.band)
+	}
+	if stats.n == 0 {
+		return row
+	}
+	s, over := stats.samples, ask.over
+	least, greatest := s.ends()
+	row.PriceMin, row.PriceMax, row.PriceMean = moneyOf(least), moneyOf(greatest), moneyOf(mean(s))
+	row.PriceP5, row.PriceP50, row.PriceP95 = moneyOf(percentile(s, over, 5)), moneyOf(percentile(s, over, 50)), moneyOf(percentile(s, over, 95))
+	row.PriceFirst, row.PriceLast = moneyOf(int64(stats.first)), moneyOf(int64(stats.last))
+	if most, ok := ask.budget.instance(c.view.count); ok {
+		row.ShareOfTimeLE = share(s.within(func(v int64) bool { return gputide.Nano(v).Rat().Cmp(most) <= 0 }), s.weight)
+	}
+	return row
+}
+
+// compare fills in all that needs a reference.
+func (row *DiscountRow) compare(c *candidate, ref *gputide.Quote, t, other *track, ask *discountAsk) {
+	row.OnDemandOffer = Text(ref.ID.String())
+	if inForce(ref.State) {
+		row.OnDemand = new(Money(ref.Price))
+		if inForce(c.quote.State) {
+			row.NowPct = NewPercent(ratioOf(c.quote.Price, ref.Price).discount())
+			switch c.quote.Key.Market {
+			case gputide.Commitment, gputide.Subscription:
+				row.BreakEvenUtilisation = NewFraction(big.NewRat(int64(c.quote.Price), int64(ref.Price)))
+			}
+		}
+	}
+	s, n, covered := pair(t, other, ask.over)
+	row.Samples, row.CoveredShare = n, share(covered, uint64(t.to-t.from))
+	if n == 0 {
+		return
+	}
+	least, greatest := s.ends()
+	row.MinPct, row.MaxPct = NewPercent(least.discount()), NewPercent(greatest.discount())
+	row.P5Pct = NewPercent(discountPercentile(s, ask.over, 5))
+	row.P50Pct = NewPercent(discountPercentile(s, ask.over, 50))
+	row.P95Pct = NewPercent(discountPercentile(s, ask.over, 95))
+	if ask.atLeast != nil {
+		want := new(big.Rat).Quo(ask.atLeast, big.NewRat(100, 1))
+		row.ShareOfTimeGE = share(s.within(func(r ratio) bool { return r.discount().Cmp(want) >= 0 }), s.weight)
+	}
+}
+
+// pair sets the prices of two series against each other, instant by instant or,
+// over rows, where both were observed at the same moment. covered is the time
+// in which both were in force.
+func pair(t, other *track, over Over) (s *samples[ratio], n int, covered uint64) {
+	s = newSamples(byDiscount)
+	for i, j := 0, 0; i < len(t.stretches) && j < len(other.stretches); {
+		a, b := &t.stretches[i], &other.stretches[j]
+		if from, to := max(a.from, b.from), min(a.to, b.to); from < to {
+			covered += uint64(to - from)
+			if over == OverTime {
+				n++
+				s.add(ratioOf(a.price, b.price), uint64(to-from))
+			}
+		}
+		if a.to <= b.to {
+			i++
+		} else {
+			j++
+		}
+	}
+	for i, j := 0, 0; i < len(t.rows) && j < len(other.rows); {
+		a, b := &t.rows[i], &other.rows[j]
+		switch at := a.At.Compare(b.At); {
+		case at < 0:
+			i++
+		case at > 0:
+			j++
+		default:
+			n++
+			s.add(ratioOf(a.Price, b.Price), 1)
+			i, j = i+1, j+1
+		}
+	}
+	return s, n, covered
+}
+
+// instance returns the budget for a whole instance; false when there is none or
+// the count it needs is not known.
+func (b *budget) instance(count gputide.Count) (*big.Rat, bool) {
+	switch {
+	case b == nil, b.each && !count.Known():
+		return nil, false
+	case !b.each:
+		return b.most, true
+	}
+	return new(big.Rat).Mul(b.most, big.NewRat(int64(count.Num), int64(count.Den))), true
+}

@@ -1,0 +1,197 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gputide/gputide"
+)
+
+// partners are the on-demand offers that others are compared with: those in
+// force at the end of the window and, where there is none, those that were.
+type partners struct{ live, gone references }
+
+func (p *partners) of(k *gputide.Key) (*gputide.Quote, string) {
+	ref, why := p.live.of(k)
+	if why == NoReference {
+		return p.gone.of(k)
+	}
+	return ref, why
+}
+
+// partners reads the on-demand offers the selected ones may be compared with.
+func (e *Engine) partners(ctx context.Context, p *past) (*partners, error) {
+	out := &partners{live: references{}, gone: references{}}
+	types, providers := map[string]bool{}, map[string]bool{}
+	for _, c := range p.offers {
+		types[c.quote.Key.InstanceType] = true
+		providers[c.quote.Key.Provider] = true
+	}
+	if len(types) == 0 {
+		return out, nil
+	}
+	quotes, err := e.Reader.Quotes(ctx, gputide.Selection{Matches: []gputide.Match{
+		{Field: gputide.FieldMarket, Values: []string{string(gputide.OnDemand)}},
+		{Field: gputide.FieldProvider, Values: sortedKeys(providers)},
+		{Field: gputide.FieldInstanceType, Values: sortedKeys(types)},
+	}}, p.scene.at)
+	if err != nil {
+		return nil, fmt.Errorf("on-demand prices: %w", err)
+	}
+	out.live.add(quotes)
+	for i := range quotes {
+		if quotes[i].State == gputide.StateWithdrawn {
+			out.gone.take(&quotes[i])
+		}
+	}
+	return out, nil
+}
+
+// bestZones names, on every row, the cheapest zone of the same offer: now, and
+// by mean price over the window.
+func bestZones(rows []discounted) {
+	type best struct{ now, over *DiscountRow }
+	zones := map[gputide.Key]*best{}
+	zoneless := func(k gputide.Key) gputide.Key { k.Zone = ""; return k }
+	for i := range rows {
+		row := &rows[i].row
+		if row.Zone == "" {
+			continue
+		}
+		b := zones[zoneless(rows[i].key)]
+		if b == nil {
+			b = &best{}
+			zones[zoneless(rows[i].key)] = b
+		}
+		if inForce(row.State) && (b.now == nil || cheaper(row, b.now, row.Price, b.now.Price)) {
+			b.now = row
+		}
+		if row.PriceMean != nil && (b.over == nil || cheaper(row, b.over, row.PriceMean, b.over.PriceMean)) {
+			b.over = row
+		}
+	}
+	for i := range rows {
+		b := zones[zoneless(rows[i].key)]
+		if rows[i].row.Zone == "" || b == nil {
+			continue
+		}
+		if b.now != nil {
+			rows[i].row.BestZoneNow = b.now.Zone
+		}
+		if b.over != nil {
+			rows[i].row.BestZone = b.over.Zone
+		}
+	}
+}
+
+// cheaper reports whether the zone of a row has the lower price, the name
+// deciding between equals.
+func cheaper(a, b *DiscountRow, priceA, priceB *Money) bool {
+	return cmp.Or(cmp.Compare(*priceA, *priceB), cmp.Compare(a.Zone, b.Zone)) < 0
+}
+
+// DiscountSortFields lists the fields discounts can be sorted by.
+func DiscountSortFields() []string {
+	return []string{
+		"now_pct", "min_pct", "p50_pct", "max_pct", "price", "price_p50", "price_mean", "changes", "volatility",
+		"provider", "region", "zone", "instance_type",
+	}
+}
+
+func parseDiscountSort(fields []string) ([]order, error) {
+	var out []order
+	for _, f := range fields {
+		name, reverse := strings.CutPrefix(strings.TrimSpace(f), "-")
+		name = strings.ReplaceAll(name, "-", "_")
+		if !slices.Contains(DiscountSortFields(), name) {
+			return nil, unknown("sort field", name, DiscountSortFields())
+		}
+		out = append(out, order{field: name, reverse: reverse})
+	}
+	return append(out, order{field: "now_pct", reverse: true}, order{field: "price"}), nil
+}
+
+func sortDiscounts(rows []discounted, by []order) {
+	slices.SortFunc(rows, func(a, b discounted) int {
+		for _, o := range by {
+			x, y := a.row.rank(o.field), b.row.rank(o.field)
+			if x.known != y.known {
+				if x.known {
+					return -1
+				}
+				return 1
+			}
+			if n := x.compare(y); n != 0 && o.reverse {
+				return -n
+			} else if n != 0 {
+				return n
+			}
+		}
+		return cmp.Or(compareKeys(&a.key, &b.key), slices.Compare(a.id[:], b.id[:]))
+	})
+}
+
+// rank returns the value of a row under a field of [DiscountSortFields].
+func (row *DiscountRow) rank(field string) rank {
+	switch field {
+	case "now_pct":
+		return rankOf(row.NowPct)
+	case "min_pct":
+		return rankOf(row.MinPct)
+	case "p50_pct":
+		return rankOf(row.P50Pct)
+	case "max_pct":
+		return rankOf(row.MaxPct)
+	case "price":
+		return row.rankPrice(row.Price)
+	case "price_p50":
+		return row.rankPrice(row.PriceP50)
+	case "price_mean":
+		return row.rankPrice(row.PriceMean)
+	case "volatility":
+		return rankOf(row.Volatility)
+	case "changes":
+		return rank{known: true, money: int64(row.Changes)}
+	case "provider":
+		return rankText(string(row.Provider))
+	case "region":
+		return rankText(string(row.Region))
+	case "zone":
+		return rankText(string(row.Zone))
+	}
+	return rankText(string(row.InstanceType))
+}
+
+// rankPrice ranks a price among those of its currency.
+func (row *DiscountRow) rankPrice(m *Money) rank {
+	r := rankOf(m)
+	r.text = string(row.Currency)
+	return r
+}
+
+func rankOf[T ~int64](v *T) rank {
+	if v == nil {
+		return rank{}
+	}
+	return rank{known: true, money: int64(*v)}
+}
+
+func (e *Engine) emptyDiscount(ctx context.Context, req DiscountRequest, hidden []Hidden) (*Empty, error) {
+	if len(hidden) > 0 {
+		return allHidden(hidden), nil
+	}
+	cs := filterConstraints(func(r *DiscountRequest) *Filter { return &r.Filter }, req)
+	cs = append(cs, windowConstraints(req, func(r *DiscountRequest) (from, to *time.Time) { return &r.From, &r.To })...)
+	return whyEmpty(req, cs, "offers beside on-demand", func(less DiscountRequest) (int, error) {
+		ask, err := less.ask()
+		if err != nil {
+			return 0, err
+		}
+		_, rows, err := e.discounts(ctx, &less, ask)
+		return len(rows), err
+	})
+}

@@ -1,0 +1,302 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/gputide/gputide"
+)
+
+// trend gathers series into groups and buckets.
+type trend struct {
+	engine  *Engine
+	ask     *trendAsk
+	buckets *buckets
+	groups  map[string]*trendGroup
+	basket  map[gputide.OfferID]bool // nil keeps every series
+	series  int
+	skipped map[Hidden]int
+}
+
+// trendGroup is one group over all buckets.
+type trendGroup struct {
+	values   []string // of the fields, then the currency
+	currency gputide.Currency
+	cells    map[int]*trendCell // by bucket; none where nothing is known
+	links    map[[2]int]*link
+	differ   map[string]map[string]bool // field → values, of fields that move prices
+}
+
+// trendCell is one group in one bucket.
+type trendCell struct {
+	prices, firsts, lasts *samples[int64]
+	rows                  int
+	series, entered, left int
+	changes               int
+	covered               uint64
+}
+
+// link is how the matched series of two buckets moved.
+type link struct {
+	logs float64
+	n    int
+}
+
+func (g *trendGroup) cell(i int) *trendCell {
+	if g.cells[i] == nil {
+		g.cells[i] = &trendCell{
+			prices: newSamples(cmp.Compare[int64]), firsts: newSamples(cmp.Compare[int64]), lasts: newSamples(cmp.Compare[int64]),
+		}
+	}
+	return g.cells[i]
+}
+
+func (t *trend) skip(reason string) { t.skipped[Hidden{Reason: reason}]++ }
+
+// add takes in one series.
+func (t *trend) add(ctx context.Context, c *candidate) error {
+	if t.basket != nil && !t.basket[c.quote.ID] {
+		t.skip(skipBasket)
+		return nil
+	}
+	slices, tr, why, err := t.read(ctx, c)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		t.skip(why)
+		return nil
+	}
+	g := t.group(c)
+	t.series++
+	g.take(slices, tr, t.buckets)
+	return nil
+}
+
+// group returns the group of a series.
+func (t *trend) group(c *candidate) *trendGroup {
+	currency := c.quote.Key.Currency
+	if t.ask.days != nil {
+		currency = t.ask.days.to
+	}
+	values := make([]string, 0, len(t.ask.fields)+1)
+	for _, f := range t.ask.fields {
+		values = append(values, f.of(c, t.engine.Regions))
+	}
+	values = append(values, string(currency))
+	id := strings.Join(values, "\x00")
+	g := t.groups[id]
+	if g == nil {
+		g = &trendGroup{
+			values: values, currency: currency, cells: map[int]*trendCell{},
+			links: map[[2]int]*link{}, differ: map[string]map[string]bool{},
+		}
+		t.groups[id] = g
+	}
+	for _, f := range movingFields() {
+		if g.differ[string(f)] == nil {
+			g.differ[string(f)] = map[string]bool{}
+		}
+		g.differ[string(f)][c.quote.Key.Get(f)] = true
+	}
+	return g
+}
+
+// movingFields are key fields that move the price of the same machine and are
+// not kept apart.
+func movingFields() []gputide.Field {
+	return []gputide.Field{
+		gputide.FieldOS, gputide.FieldLicense, gputide.FieldTenancy, gputide.FieldTax, gputide.FieldTerm, gputide.FieldPlan,
+		gputide.FieldPayment, gputide.FieldVolume, gputide.FieldStat, gputide.FieldMarket,
+	}
+}
+
+// take adds one series to the cells of its group.
+func (g *trendGroup) take(list []slice, tr *track, b *buckets) {
+	before, meanBefore := -1, int64(0)
+	for i := range list {
+		s := &list[i]
+		c := g.cell(s.bucket)
+		own := newSamples(cmp.Compare[int64])
+		for _, p := range s.prices {
+			c.prices.add(p.value, p.weight)
+			own.add(p.value, p.weight)
+		}
+		c.series++
+		c.rows += s.rows
+		c.covered += s.covered
+		c.firsts.add(s.first, 1)
+		c.lasts.add(s.last, 1)
+		if before < 0 {
+			if s.bucket > 0 || !tr.carried {
+				c.entered++
+			}
+		} else if before != s.bucket-1 {
+			c.entered++
+		}
+		own.settle()
+		m := mean(own)
+		if before >= 0 {
+			g.link(before, s.bucket, meanBefore, m)
+			g.leave(before+1, s.bucket)
+		} else if tr.carried && s.bucket > 0 {
+			g.leave(0, s.bucket)
+		}
+		before, meanBefore = s.bucket, m
+	}
+	g.leave(before+1, len(b.starts))
+	for _, st := range tr.steps {
+		g.cell(b.at(st.at)).changes++
+	}
+}
+
+// leave counts a series as gone in the first bucket without it.
+func (g *trendGroup) leave(at, next int) {
+	if at < next {
+		g.cell(at).left++
+	}
+}
+
+func (g *trendGroup) link(from, to int, before, after int64) {
+	if before <= 0 || after <= 0 {
+		return
+	}
+	l := g.links[[2]int{from, to}]
+	if l == nil {
+		l = &link{}
+		g.links[[2]int{from, to}] = l
+	}
+	l.logs += math.Log(float64(after) / float64(before))
+	l.n++
+}
+
+// fixBasket finds the series present in every bucket.
+func (t *trend) fixBasket(ctx context.Context, offers []*candidate) error {
+	basket := map[gputide.OfferID]bool{}
+	for _, c := range offers {
+		list, _, why, err := t.read(ctx, c)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			basket[c.quote.ID] = true // add says why
+			continue
+		}
+		if len(list) == len(t.buckets.starts) {
+			basket[c.quote.ID] = true
+		}
+	}
+	t.basket = basket
+	return nil
+}
+
+// mixed lists the fields in which the series of one group differ.
+func (t *trend) mixed() []string {
+	var out []string
+	for _, f := range movingFields() {
+		for _, g := range t.groups {
+			if len(g.differ[string(f)]) > 1 {
+				out = append(out, string(f))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// rows returns the rows of every group, from its first bucket to the last in
+// which something is known.
+func (t *trend) rows() []TrendRow {
+	groups := make([]*trendGroup, 0, len(t.groups))
+	for _, g := range t.groups {
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b *trendGroup) int { return slices.Compare(a.values, b.values) })
+	var out []TrendRow
+	for _, g := range groups {
+		out = append(out, t.groupRows(g)...)
+	}
+	return out
+}
+
+func (t *trend) groupRows(g *trendGroup) []TrendRow {
+	known := slices.Sorted(maps.Keys(g.cells))
+	group := make(Group, len(t.ask.fields))
+	for i, f := range t.ask.fields {
+		group[i] = GroupField{Field: f.name, Value: Text(g.values[i])}
+	}
+	var index map[int]*Fraction
+	if t.ask.index {
+		index = g.index(known)
+	}
+	var out []TrendRow
+	for i := known[0]; i <= known[len(known)-1]; i++ {
+		row := TrendRow{
+			Group: group, BucketStart: Stamp{t.buckets.start(i)}, Currency: Text(g.currency), Unit: Text(t.ask.per.text), Over: t.ask.over,
+			Index: index[i],
+		}
+		from, to := t.buckets.bounds(i)
+		row.fill(g.cell(i), uint64(to-from), t.ask)
+		out = append(out, row)
+	}
+	return out
+}
+
+// fill writes the statistics of a cell.
+func (row *TrendRow) fill(c *trendCell, length uint64, ask *trendAsk) {
+	row.N, row.Series, row.Changes, row.Entered, row.Left = c.series, c.series, c.changes, c.entered, c.left
+	if ask.over == OverRows {
+		row.N = c.rows
+	}
+	row.CoveredShare = share(c.covered, length*uint64(max(c.series, 1)))
+	if c.series == 0 {
+		return
+	}
+	least, greatest := c.prices.ends()
+	row.Min, row.Max, row.Mean = moneyOf(least), moneyOf(greatest), moneyOf(mean(c.prices))
+	row.P5, row.P50, row.P95 = moneyOf(percentile(c.prices, ask.over, 5)), moneyOf(percentile(c.prices, ask.over, 50)), moneyOf(percentile(c.prices, ask.over, 95))
+	row.First, row.Last = moneyOf(percentile(c.firsts, ask.over, 50)), moneyOf(percentile(c.lasts, ask.over, 50))
+	if *row.First > 0 {
+		moved := big.NewRat(int64(*row.Last), int64(*row.First))
+		row.ChangePct = NewPercent(moved.Sub(moved, big.NewRat(1, 1)))
+	}
+	if ask.budget != nil {
+		row.ShareOfTimeLE = share(c.prices.within(func(v int64) bool { return v <= int64(*ask.budget) }), c.prices.weight)
+	}
+}
+
+// index chains the geometric means of matched series' moves from 100 in the
+// first bucket with a price; there is none from where no series matches.
+func (g *trendGroup) index(known []int) map[int]*Fraction {
+	out := map[int]*Fraction{}
+	level, before := 100.0, -1
+	for _, i := range known {
+		if g.cells[i].series == 0 {
+			continue
+		}
+		if before >= 0 {
+			l := g.links[[2]int{before, i}]
+			if l == nil {
+				break
+			}
+			level *= math.Exp(l.logs / float64(l.n))
+		}
+		out[i], before = fractionOf(level), i
+	}
+	return out
+}
+
+// noneUsable says that no selected series could be used.
+func noneUsable(skipped []Hidden) *Empty {
+	parts := make([]string, len(skipped))
+	for i, s := range skipped {
+		parts[i] = fmt.Sprintf("%d: %s", s.Count, s.Reason)
+	}
+	return &Empty{Text: "no selected series can be used: " + strings.Join(parts, ", ")}
+}

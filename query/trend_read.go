@@ -1,0 +1,119 @@
+package query
+
+import (
+	"context"
+
+	"github.com/gputide/gputide"
+)
+
+// slice is one series in one bucket.
+type slice struct {
+	bucket      int
+	prices      []sample[int64] // in order of time
+	rows        int
+	first, last int64
+	covered     uint64
+}
+
+// read returns a series by bucket, in the unit and currency of the trend, or
+// why it cannot be used.
+func (t *trend) read(ctx context.Context, c *candidate) ([]slice, *track, string, error) {
+	factor, why := t.ask.per.factor(c, t.engine.Catalogue)
+	if why != "" {
+		return nil, nil, why, nil
+	}
+	b := t.buckets
+	tr, err := t.engine.track(ctx, c.quote.ID, timeOf(b.from), timeOf(b.to), t.ask.over)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	r := reading{ctx: ctx, buckets: b, conv: &converter{factor: factor, from: c.quote.Key.Currency, days: t.ask.days}}
+	if err := r.run(tr, t.ask.over); err != nil {
+		return nil, nil, "", err
+	}
+	switch {
+	case len(r.out) > 0:
+		return r.out, tr, "", nil
+	case r.lost:
+		return nil, nil, skipNoFX, nil
+	}
+	return nil, nil, skipNoData, nil
+}
+
+// reading cuts a series into buckets.
+type reading struct {
+	ctx     context.Context
+	buckets *buckets
+	conv    *converter
+	out     []slice
+	lost    bool // some price could not be converted
+}
+
+func (r *reading) run(tr *track, over Over) error {
+	if over == OverRows {
+		for i := range tr.rows {
+			at := tr.rows[i].At.Unix()
+			if err := r.put(r.buckets.at(at), tr.rows[i].Price, at, 1); err != nil {
+				return err
+			}
+		}
+	} else {
+		for i := range tr.stretches {
+			s := &tr.stretches[i]
+			if err := r.stretch(s); err != nil {
+				return err
+			}
+		}
+	}
+	r.cover(tr)
+	return nil
+}
+
+func (r *reading) stretch(s *stretch) error {
+	var failed error
+	r.buckets.split(s.from, s.to, func(bucket int, from, to int64) {
+		err := r.conv.pieces(from, to, func(from, to int64) error { return r.put(bucket, s.price, from, uint64(to-from)) })
+		if failed == nil {
+			failed = err
+		}
+	})
+	return failed
+}
+
+func (r *reading) put(bucket int, price gputide.Nano, at int64, weight uint64) error {
+	v, ok, err := r.conv.at(r.ctx, price, at)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		r.lost = true
+		return nil
+	}
+	if n := len(r.out); n == 0 || r.out[n-1].bucket != bucket {
+		r.out = append(r.out, slice{bucket: bucket, first: v})
+	}
+	s := &r.out[len(r.out)-1]
+	s.rows++
+	s.last = v
+	if n := len(s.prices); n > 0 && s.prices[n-1].value == v {
+		s.prices[n-1].weight += weight
+		return nil
+	}
+	s.prices = append(s.prices, sample[int64]{v, weight})
+	return nil
+}
+
+// cover adds the time in which a price was in force.
+func (r *reading) cover(tr *track) {
+	next := 0
+	for i := range tr.stretches {
+		r.buckets.split(tr.stretches[i].from, tr.stretches[i].to, func(bucket int, from, to int64) {
+			for next < len(r.out) && r.out[next].bucket < bucket {
+				next++
+			}
+			if next < len(r.out) && r.out[next].bucket == bucket {
+				r.out[next].covered += uint64(to - from)
+			}
+		})
+	}
+}
