@@ -130,30 +130,39 @@ func decodeBlock(key, v []byte, headOnly bool) (logBlock, int, error) {
 	if headOnly && !r.bad {
 		return b, n, nil
 	}
+	if int(b.cause) >= len(causes) {
+		r.bad = true
+	}
 	b.entries = make([]logEntry, 0, n)
 	for range n {
-		head := r.uvarint()
-		sid += head >> 5
-		e := logEntry{kind: logKind(head & 7), void: head&16 != 0}
-		if head&8 != 0 {
-			at += unzigzag(r.uvarint())
-		}
-		if e.void {
-			e.has, e.before, e.after = r.byte(), unzigzag(r.uvarint()), unzigzag(r.uvarint())
-		}
-		if sid > maxSeconds || at < 0 || at > maxSeconds || e.kind > logSpec || int(b.cause) >= len(causes) {
-			r.bad = true
-		}
-		if r.bad {
+		var e logEntry
+		if e, at, sid = r.logEntry(at, sid); r.bad {
 			break
 		}
-		e.sid, e.at = uint32(sid), uint32(at)
 		b.entries = append(b.entries, e)
 	}
 	if r.bad || len(r.b) > 0 {
 		return b, n, corrupt("log", "block %d", b.first)
 	}
 	return b, n, nil
+}
+
+// logEntry takes an entry off a block; at and sid are those of the one before.
+func (r *reader) logEntry(at int64, sid uint64) (logEntry, int64, uint64) {
+	head := r.uvarint()
+	sid += head >> 5
+	e := logEntry{kind: logKind(head & 7), void: head&16 != 0}
+	if head&8 != 0 {
+		at += unzigzag(r.uvarint())
+	}
+	if e.void {
+		e.has, e.before, e.after = r.byte(), unzigzag(r.uvarint()), unzigzag(r.uvarint())
+	}
+	if sid > maxSeconds || at < 0 || at > maxSeconds || e.kind > logSpec {
+		r.bad = true
+	}
+	e.sid, e.at = uint32(sid), uint32(at)
+	return e, at, sid
 }
 
 // logWriter collects the changes of a transaction.

@@ -147,13 +147,7 @@ func (q *changeQuery) entry(v *view, b *logBlock, seq uint64, e *logEntry, specs
 	if b.kind == blockSpecs {
 		return q.spec(v, e, out, specs)
 	}
-	if q.selected != nil && !q.selected.Contains(e.sid) {
-		return nil
-	}
-	if e.void && q.f.AfterSeq == 0 {
-		return nil
-	}
-	if newer := q.newest[changeKey{e.sid, e.at, e.kind}]; newer > seq && q.f.AfterSeq == 0 {
+	if !q.wants(seq, e) {
 		return nil
 	}
 	s, err := q.series(v, e.sid)
@@ -180,6 +174,15 @@ func (q *changeQuery) entry(v *view, b *logBlock, seq uint64, e *logEntry, specs
 	}
 	q.yield(out)
 	return nil
+}
+
+// wants reports whether an entry of a series belongs to the answer. What was
+// taken back, or told again later, concerns a cursor alone.
+func (q *changeQuery) wants(seq uint64, e *logEntry) bool {
+	if q.selected != nil && !q.selected.Contains(e.sid) {
+		return false
+	}
+	return q.f.AfterSeq != 0 || (!e.void && q.newest[changeKey{e.sid, e.at, e.kind}] <= seq)
 }
 
 func (q *changeQuery) yield(c gputide.Change) {

@@ -226,10 +226,10 @@ func (r *replay) next() (uint32, bool) {
 	return at, ok
 }
 
-// take appends the statements of one moment to out, in rank order, and moves
-// past it. imported tells the lane of a feed.
-func (r *replay) take(at uint32, out []statement, imported func(feed) bool) []statement {
-	before := r.state
+// gather collects the events, in groups, and the marks of one moment, moves
+// past it and returns the state that met them.
+func (r *replay) gather(at uint32) (before state) {
+	before = r.state
 	r.groups, r.atMarks = r.groups[:0], r.atMarks[:0]
 	r.detailsThrough(at)
 	before.detail = r.state.detail
@@ -246,6 +246,13 @@ func (r *replay) take(at uint32, out []statement, imported func(feed) bool) []st
 		}
 		r.mi++
 	}
+	return before
+}
+
+// take appends the statements of one moment to out, in rank order, and moves
+// past it. imported tells the lane of a feed.
+func (r *replay) take(at uint32, out []statement, imported func(feed) bool) []statement {
+	before := r.gather(at)
 	start := len(out)
 	for i := range r.groups {
 		g := &r.groups[i]

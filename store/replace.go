@@ -20,25 +20,9 @@ func (t *takeOut) matches(s *statement) bool {
 // settleOverlap decides what becomes of a run whose scopes hold one of its
 // moment already.
 func (c *commit) settleOverlap() error {
-	overlap := len(c.scopes) == 0
-	for i := range c.scopes {
-		s := &c.scopes[i]
-		if s.forward {
-			continue
-		}
-		marks, err := c.w.marks.month(s.id, monthOf(c.at))
-		if err != nil {
-			return err
-		}
-		for _, m := range marks {
-			if m.at == c.at && c.sameLane(s, &m) {
-				overlap, s.replaces = true, true
-				c.drops = append(c.drops, takeOut{feed: makeFeed(s.id, m.source), from: c.at, to: c.at})
-			}
-		}
-	}
-	if !overlap {
-		return nil
+	overlap, err := c.overlaps()
+	if err != nil || !overlap {
+		return err
 	}
 	ids, err := c.w.db.runsAt(c.w.tx, c.w.pid, c.at)
 	if err != nil {
@@ -63,6 +47,29 @@ func (c *commit) settleOverlap() error {
 		}
 	}
 	return c.takeOut(ids)
+}
+
+// overlaps finds the scopes whose moment is taken; a run without scopes may
+// overlap any.
+func (c *commit) overlaps() (bool, error) {
+	overlap := len(c.scopes) == 0
+	for i := range c.scopes {
+		s := &c.scopes[i]
+		if s.forward {
+			continue
+		}
+		marks, err := c.w.marks.month(s.id, monthOf(c.at))
+		if err != nil {
+			return false, err
+		}
+		for _, m := range marks {
+			if m.at == c.at && c.sameLane(s, &m) {
+				overlap, s.replaces = true, true
+				c.drops = append(c.drops, takeOut{feed: makeFeed(s.id, m.source), from: c.at, to: c.at})
+			}
+		}
+	}
+	return overlap, nil
 }
 
 func (c *commit) sameLane(s *runScope, m *mark) bool {

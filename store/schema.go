@@ -82,7 +82,7 @@ func (db *DB) prepare(ladder []migration) error {
 		if db.readOnly {
 			return &gputide.HintError{
 				Err:  fmt.Errorf("%w: %s has schema %d, this version reads %d", gputide.ErrInvalid, db.path, schema, schemaVersion),
-				Hint: "open it once for writing, for example with gputide db stats --migrate, to bring it up to date",
+				Hint: "run gputide crawl once: opening it for writing brings it up to date",
 			}
 		}
 		if err := db.bolt.Update(func(tx *bolt.Tx) error { return db.upgrade(tx, schema, ladder) }); err != nil {
