@@ -10,7 +10,8 @@ import (
 	"github.com/gputide/gputide/providers/providertest"
 )
 
-func cn(path string) providertest.Field   { return providertest.Field{Source: "list-cn", Path: path} }
+func cn(path string) providertest.Field { return providertest.Field{Source: "list-cn", Path: path} }
+
 func intl(path string) providertest.Field { return providertest.Field{Source: "list-intl", Path: path} }
 
 // replace is an edit of every body of a source.

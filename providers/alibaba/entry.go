@@ -24,18 +24,80 @@ const testTypes = "ecs.poc-test."
 // misread field.
 const maxPeriod = 60
 
-// point is one price of an entry: both are decimal strings. The price is for the
-// whole period.
-type point struct {
-	Price  json.RawMessage `json:"price"`
-	Period json.RawMessage `json:"period"`
+// point is one price of an entry. The price is for the whole period.
+type point struct{ price, period value }
+
+// value is the text of a JSON string or number.
+type value struct {
+	text  string
+	given bool // there is a member of the name
+	null  bool
+}
+
+// pointList is one list of an entry.
+type pointList struct {
+	points []point
+	named  bool
+	broken string // the text of a list of another form
+}
+
+// entryLists is an entry. Its memory is reused.
+type entryLists struct {
+	lists   [kinds]pointList
+	strange bool // it has a member of another name
+}
+
+func (e *entryLists) reset() {
+	for i := range e.lists {
+		e.lists[i] = pointList{points: e.lists[i].points[:0]}
+	}
+	e.strange = false
+}
+
+// slow reads an entry of any form; false for one that is no object.
+func slow(raw []byte, e *entryLists) bool {
+	e.reset()
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members == nil {
+		return false
+	}
+	for name, text := range members {
+		kind := kindOf([]byte(name))
+		if kind < 0 {
+			e.strange = true
+			continue
+		}
+		l := &e.lists[kind]
+		l.named = true
+		var rows []map[string]json.RawMessage
+		if json.Unmarshal(text, &rows) != nil {
+			l.broken = string(text)
+			continue
+		}
+		for _, row := range rows {
+			l.points = append(l.points, point{newValue(row["price"]), newValue(row["period"])})
+		}
+	}
+	return true
+}
+
+func newValue(raw json.RawMessage) value {
+	v := value{given: raw != nil, null: string(raw) == "null"}
+	switch {
+	case raw == nil || v.null:
+	case raw[0] == '"':
+		_ = json.Unmarshal(raw, &v.text) // a string
+	default:
+		v.text = string(raw)
+	}
+	return v
 }
 
 // entry adds the offers of one entry.
 func (r *reader) entry(name string, raw json.RawMessage) {
 	parts := strings.Split(name, keySeparator)
-	var lists map[string]json.RawMessage
-	if len(parts) != keyParts || parts[0] == "" || parts[1] == "" || json.Unmarshal(raw, &lists) != nil || lists == nil {
+	e := &r.lists
+	if len(parts) != keyParts || parts[0] == "" || parts[1] == "" || !(scan(raw, e) || slow(raw, e)) {
 		for _, m := range markets() {
 			r.b.SkipUnknown(r.site.list, r.site.scope(m), "bad_row", name)
 		}
@@ -60,41 +122,34 @@ func (r *reader) entry(name string, raw json.RawMessage) {
 		Partition: r.site.partition, Region: parts[0], InstanceType: parts[1], OS: os,
 		Stat: gputide.StatList, Currency: r.site.currency,
 	}
-	named := 0
-	for i, list := range listNames() {
-		if _, ok := lists[list]; ok {
-			r.lists[i].named++
-			named++
-		}
-	}
-	strange := len(lists) > named
-	if strange {
+	if e.strange {
 		r.strange++
 	}
-	for i, list := range listNames() {
-		r.list(i, key, lists[list], strange)
+	for kind := range e.lists {
+		r.list(kind, key, e)
 	}
 }
 
 // list adds the offers of one list of an entry. Any list may be missing or
-// empty: the type is not sold that way. In a strange entry, which has a member
-// of another name, a missing list may be that one.
-func (r *reader) list(kind int, key gputide.Key, raw json.RawMessage, strange bool) {
+// empty: the type is not sold that way. In a strange entry a missing list may be
+// the member of another name.
+func (r *reader) list(kind int, key gputide.Key, e *entryLists) {
+	l := &e.lists[kind]
 	key.Market = gputide.Subscription
 	if kind == hours {
 		key.Market = gputide.OnDemand
 	}
-	var points []point
-	if raw == nil && strange || raw != nil && json.Unmarshal(raw, &points) != nil {
-		r.skip(kind, key, "bad_row", string(raw))
-		return
+	if l.named {
+		r.census[kind].named++
 	}
-	if len(points) == 0 {
+	switch {
+	case l.broken != "", !l.named && e.strange:
+		r.skip(kind, key, "bad_row", l.broken)
+	case len(l.points) == 0:
 		r.omitted["not_offered"]++
-		return
 	}
-	for i := range points {
-		r.point(kind, key, &points[i])
+	for i := range l.points {
+		r.point(kind, key, &l.points[i])
 	}
 }
 
@@ -108,28 +163,27 @@ func (r *reader) skip(kind int, key gputide.Key, reason, detail string) {
 }
 
 func (r *reader) point(kind int, key gputide.Key, p *point) {
-	c := &r.lists[kind]
+	c := &r.census[kind]
 	c.amounts++
-	period := plain(p.Period)
-	if period != "" {
+	if p.price.given {
+		c.priced++
+	}
+	if p.period.given {
 		c.timed++
 	}
-	n, err := strconv.Atoi(period)
+	n, err := strconv.Atoi(p.period.text)
 	switch {
 	case err != nil, n < 1, n > maxPeriod, kind == hours && n != 1:
-		r.skip(kind, key, "bad_period", period)
+		r.skip(kind, key, "bad_period", p.period.text)
 		return
 	case kind == months:
 		key.Term = gputide.NewTerm(n, "mo")
 	case kind == years:
 		key.Term = gputide.NewTerm(n, "y")
 	}
-	amount := plain(p.Price)
-	if p.Price != nil {
-		c.priced++
-	}
+	amount := p.price.text
 	switch {
-	case isNotOffered(p.Price, amount):
+	case p.price.null, isNotOffered(amount):
 		r.omitted["not_offered"]++
 		return
 	case !isPrice(amount):
@@ -157,32 +211,31 @@ func (r *reader) spec(instanceType string) *gputide.Spec {
 	return s
 }
 
-// plain returns the text of a JSON string or number; "" for anything else.
-func plain(raw json.RawMessage) string {
-	if len(raw) == 0 || raw[0] == 'n' {
-		return ""
-	}
-	if raw[0] != '"' {
-		return string(raw)
-	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
 // isNotOffered reports whether the list says that there is no price.
-func isNotOffered(raw json.RawMessage, amount string) bool {
+func isNotOffered(amount string) bool {
 	switch amount {
 	case "N/A", "-", "--", "—":
 		return true
 	}
-	return string(raw) == "null"
+	return false
 }
 
 // isPrice reports whether amount is a positive decimal.
 func isPrice(amount string) bool {
+	if whole, frac, ok := strings.Cut(amount, "."); isDigits(whole) && (!ok || isDigits(frac)) {
+		return strings.Trim(whole+frac, "0") != ""
+	}
 	v, err := gputide.ParseAmount(amount)
 	return err == nil && v.Sign() > 0
+}
+
+// isDigits reports whether s is a short number of digits.
+func isDigits(s string) bool {
+	const most = 20
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= most
 }

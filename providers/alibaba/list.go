@@ -36,8 +36,10 @@ type reader struct {
 	read    int64 // of them, of a known form
 	kept    int64 // of them, in a network and of a system of ours
 	strange int64 // of them, with a member that is none of the lists
-	lists   [kinds]census
+	census  [kinds]census
 	omitted map[string]int64
+
+	lists entryLists // of the entry that is read
 }
 
 // census counts what was seen of one list over all entries.
@@ -125,7 +127,7 @@ func (r *reader) check() error {
 		return drift(list, "$.pricingInfo", "keys with ::"+network+"::<os>::"+optimized, fmt.Sprintf("none of %d", r.entries))
 	}
 	for i, name := range listNames() {
-		c := &r.lists[i]
+		c := &r.census[i]
 		path := "$.pricingInfo.*." + name
 		switch {
 		case c.named == 0 && r.strange > 0: // renamed, and not merely left out
