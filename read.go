@@ -183,6 +183,11 @@ const (
 type ImportRow struct {
 	At    time.Time // the moment observed, in whole seconds
 	Offer Offer
+
+	// Spec is what the record says of the instance type. It is stored where no
+	// spec is known at the moment, never over one. Many rows may share one value;
+	// it must not change. Nil means the record says nothing.
+	Spec *Spec
 }
 
 // ImportResult says what an import changed.
@@ -195,5 +200,6 @@ type ImportResult struct {
 	Returned  int
 	Confirmed int // rows that repeat a price, newly recorded
 	Known     int // rows that were stored before, or twice in the import
+	Specs     int // specs added
 	Conflicts int // rows refused: another price is stated for the same offer and moment
 }
