@@ -29,7 +29,8 @@ const (
 //
 // Rows of a snapshot kind list everything of their partition, seller, region and
 // market at their moment: what an earlier snapshot of the profile listed and a
-// later one does not is withdrawn. An import is written in transactions of
+// later one does not is withdrawn. A spec of a row is stored at the first moment
+// of its type where none is in force. An import is written in transactions of
 // 10,000 series; one that was interrupted is completed by repeating it.
 func (db *DB) Import(ctx context.Context, profile string, kind gputide.ImportKind, rows iter.Seq2[gputide.ImportRow, error]) (ImportResult, error) {
 	if db.readOnly {
@@ -73,6 +74,7 @@ type importSeries struct {
 	key   gputide.Key
 	scope gputide.Scope
 	rows  []importRow
+	spec  importSpec
 }
 
 type importRow struct {
@@ -140,7 +142,7 @@ func (im *importer) add(row *gputide.ImportRow) error {
 	}
 	s := &im.series[id]
 	s.rows = append(s.rows, importRow{at: at, detail: di, price: int64(o.Price)})
-	return nil
+	return s.spec.note(row.Spec, &s.key, at)
 }
 
 // write stores the series of one provider and then the marks of their moments,
@@ -154,6 +156,7 @@ func (im *importer) write(ctx context.Context, provider string) error {
 	for _, id := range ids {
 		p.settle(&im.series[id])
 	}
+	p.gatherSpecs(ids)
 	for part := range slices.Chunk(ids, maxImportKeys) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -174,6 +177,7 @@ type importProvider struct {
 	done     roaring.Bitmap // series written
 	total    gputide.CommitResult
 	last     uint32
+	specs    map[string]importSpec // by type; taken out when written
 }
 
 // settle sorts the rows of a series, joins equal twins and refuses rows that
@@ -212,6 +216,9 @@ func (p *importProvider) settle(s *importSeries) {
 func (p *importProvider) series(w *writer, ids []int32) error {
 	source, err := w.sources.add(p.im.source)
 	if err != nil {
+		return err
+	}
+	if err := p.writeSpecs(w, ids); err != nil {
 		return err
 	}
 	t := w.touch(0)
@@ -321,8 +328,10 @@ func (p *importProvider) count(w *writer) {
 	p.im.res.Changed += r.Changed
 	p.im.res.Withdrawn += r.Withdrawn
 	p.im.res.Returned += r.Returned
+	p.im.res.Specs += r.Specs
 	p.total.FirstSeen += r.FirstSeen
 	p.total.Changed += r.Changed
 	p.total.Withdrawn += r.Withdrawn
 	p.total.Returned += r.Returned
+	p.total.Specs += r.Specs
 }

@@ -103,6 +103,7 @@ func (p *importProvider) record(w *writer) error {
 	}
 	w.res = gputide.CommitResult{
 		FirstSeen: p.total.FirstSeen, Changed: p.total.Changed, Withdrawn: p.total.Withdrawn, Returned: p.total.Returned,
+		Specs: p.total.Specs,
 	}
 	static := w.d.intern(`{"report":{"Sources":[{"Source":"` + p.im.source + `","Status":"ok"}]}}`)
 	row := runRow{provider: w.pid, at: p.last, cause: w.log.cause, recorded: int64(w.recorded), static: static, results: resultCounts(&w.res)}
