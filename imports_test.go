@@ -20,13 +20,14 @@ var layers = []struct {
 	{"crawler/fetch", []string{""}},
 	{"crawler", []string{"", "crawler/fetch", "normalize"}},
 	{"normalize", []string{""}},
+	{"normalize/importcsv", []string{"", "normalize"}},
 	{"store", []string{""}},
 	{"store/storetest", []string{""}},
 	{"query", []string{""}},
 	{"providers/all", []string{"", "crawler/fetch", "providers/"}},
 	{"providers/providertest", []string{"", "crawler/fetch", "normalize"}},
 	{"providers/", []string{"", "crawler/fetch"}}, // and its own sub-packages
-	{"cmd/", []string{"", "cmd/", "crawler", "crawler/fetch", "normalize", "providers/", "query", "store"}},
+	{"cmd/", []string{"", "cmd/", "crawler", "crawler/fetch", "normalize", "normalize/importcsv", "providers/", "query", "store"}},
 }
 
 // outside names the packages that alone may import a module.
@@ -38,7 +39,7 @@ var outside = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/"},
 	"net/http":                                 {"crawler/fetch", "providers/aws/", "providers/providertest", "cmd/"},
 	"github.com/RoaringBitmap/roaring/v2":      {"store"},
-	"github.com/goccy/go-yaml":                 {"normalize", "cmd/"},
+	"github.com/goccy/go-yaml":                 {"normalize", "normalize/importcsv", "cmd/"},
 	"github.com/jedib0t/go-pretty/v6/table":    {"cmd/"},
 	"github.com/klauspost/compress/zstd":       {"crawler/fetch", "store"},
 }
