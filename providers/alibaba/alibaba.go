@@ -130,6 +130,7 @@ func (p *Provider) Crawl(ctx context.Context, b *gputide.Batch) error {
 	if err != nil {
 		return err
 	}
+	note(b, sourceFamilies, nil)
 	found := p.pages(ctx)
 	done, failed := 0, []error(nil)
 	var skipped []error
@@ -157,10 +158,8 @@ func (p *Provider) Crawl(ctx context.Context, b *gputide.Batch) error {
 
 // site reads one list and reports its sources and scopes.
 func (p *Provider) site(ctx context.Context, b *gputide.Batch, s *site, table families, found pages) error {
+	note(b, s.page, found[s.page].err)
 	version, err := found.version(s)
-	if err := found[s.page].err; err != nil {
-		note(b, s.page, err)
-	}
 	if err != nil {
 		return fail(b, s, s.page, err)
 	}
@@ -192,10 +191,13 @@ func fail(b *gputide.Batch, s *site, source string, err error) error {
 	return err
 }
 
-// note reports a source that could not be used.
+// note reports whether a source could be used.
 func note(b *gputide.Batch, source string, err error) {
 	status := gputide.SourceFailed
-	if errors.Is(err, gputide.ErrNotInFixture) {
+	switch {
+	case err == nil:
+		status = gputide.SourceOK
+	case errors.Is(err, gputide.ErrNotInFixture):
 		status = gputide.SourceSkipped
 	}
 	b.Source(source, status, err)
