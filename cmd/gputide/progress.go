@@ -19,9 +19,11 @@ const (
 	progressWidth = 79
 )
 
-// progress is one line on a terminal that says how far a crawl has come.
+// progress is one line on a terminal that says how far a crawl, or other work, has
+// come.
 type progress struct {
 	w     io.Writer
+	text  func() string // what the line says now
 	total int
 
 	mu   sync.Mutex
@@ -35,10 +37,23 @@ type progress struct {
 // updates are counted and not shown.
 func (m *Main) startProgress(total int) *progress {
 	p := &progress{w: m.Stderr, total: total, seen: map[string]map[string]crawler.Progress{}, done: make(chan struct{})}
-	if isTerminal(m.Stderr) {
+	p.text = p.line
+	p.start()
+	return p
+}
+
+// startLine is startProgress for other work: text says how far it has come and is
+// called from another goroutine.
+func (m *Main) startLine(text func() string) *progress {
+	p := &progress{w: m.Stderr, text: text, done: make(chan struct{})}
+	p.start()
+	return p
+}
+
+func (p *progress) start() {
+	if isTerminal(p.w) {
 		p.gone.Go(p.show)
 	}
-	return p
 }
 
 func (p *progress) update(u crawler.Progress) {
@@ -67,7 +82,7 @@ func (p *progress) show() {
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	for {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", p.line())
+		fmt.Fprintf(p.w, "\r\x1b[K%s", p.text())
 		select {
 		case <-p.done:
 			fmt.Fprint(p.w, "\r\x1b[K")
