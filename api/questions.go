@@ -28,16 +28,21 @@ func Changes() Question[query.ChangesRequest, query.ChangesAnswer] {
 	return Question[query.ChangesRequest, query.ChangesAnswer]{
 		Path: "/v1/changes",
 		Answer: func(ctx context.Context, v *View, req query.ChangesRequest) (query.ChangesAnswer, error) {
-			if req.Limit == 0 || (req.Limit > changesPage && !req.Newest) {
+			if !req.Counting() && (req.Limit == 0 || (req.Limit > changesPage && !req.Newest)) {
 				req.Limit = changesPage
 			}
 			return v.Engine.Changes(ctx, req)
 		},
-		Rows: func(a *query.ChangesAnswer) iter.Seq[any] { return each(a.Rows) },
+		Rows: func(a *query.ChangesAnswer) iter.Seq[any] {
+			if a.Counts != nil {
+				return each(a.Counts)
+			}
+			return each(a.Rows)
+		},
 		// The feed is only ever appended to, so parts read at different moments
 		// join to what the last of them shows.
 		Next: func(req query.ChangesRequest, a *query.ChangesAnswer) (query.ChangesRequest, bool) {
-			if !a.More || len(a.Rows) == 0 || req.Newest {
+			if !a.More || len(a.Rows) == 0 || req.Newest || req.Counting() {
 				return req, false
 			}
 			req.AfterSeq = a.Last
@@ -139,7 +144,7 @@ func findOffer(ctx context.Context, v *View, text string) (gputide.OfferID, erro
 
 // Questions returns the routes of the query engine.
 func Questions() []Route {
-	return []Route{Offers(), Changes(), Types(), Signals(), Explain()}
+	return []Route{Offers(), Trend(), Discount(), Changes(), Types(), Signals(), Rates(), Explain()}
 }
 
 // engine makes the answer of a question from a method of the engine.

@@ -17,7 +17,7 @@ func (e *Engine) Changes(ctx context.Context, req ChangesRequest) (ChangesAnswer
 	if err := req.prepare(); err != nil {
 		return ChangesAnswer{}, err
 	}
-	if req.counting() {
+	if req.Counting() {
 		return e.countChanges(ctx, &req)
 	}
 	found, err := e.changes(ctx, &req)

@@ -19,16 +19,26 @@ type DiscountRequest struct {
 	Budget   string    // as Filter.MaxPrice, in the currency published: how much of the time the price is at most this
 	Sort     []string  // fields of DiscountSortFields, "-" before one reverses it; empty is -now_pct
 	Limit    int       // rows at most; 0 is all
+	Lines    int       // of how many rows, from the first, to give the history for a chart
 }
 
 // DiscountAnswer is one row per offer.
 type DiscountAnswer struct {
-	At     time.Time     `json:"at"` // the moment of "now"
-	Over   Over          `json:"over"`
-	Rows   []DiscountRow `json:"rows"`
-	Total  int           `json:"total"`  // rows before Limit
-	Hidden []Hidden      `json:"hidden"` // what the filter selected and the defaults left out
-	Empty  *Empty        `json:"empty"`
+	At     time.Time         `json:"at"` // the moment of "now"
+	Over   Over              `json:"over"`
+	Rows   []DiscountRow     `json:"rows"`
+	Total  int               `json:"total"`  // rows before Limit
+	Hidden []Hidden          `json:"hidden"` // what the filter selected and the defaults left out
+	Lines  [][]DiscountPoint `json:"lines"`  // by row, as many as asked
+	Empty  *Empty            `json:"empty"`
+}
+
+// DiscountPoint is the discount, and the price, in force from a moment on. Pct
+// is null where there is no reference.
+type DiscountPoint struct {
+	At    Stamp    `json:"at"`
+	Pct   *Percent `json:"pct"`
+	Price Money    `json:"price"`
 }
 
 // DiscountRow is the discount of one offer against its on-demand reference, and
@@ -142,7 +152,8 @@ func (e *Engine) Discount(ctx context.Context, req DiscountRequest) (DiscountAns
 	for i := range rows {
 		ans.Rows[i] = rows[i].row
 	}
-	return ans, nil
+	ans.Lines, err = e.discountLines(ctx, rows[:min(len(rows), max(req.Lines, 0))])
+	return ans, err
 }
 
 // discounted is a row with what it is compared by.
@@ -274,21 +285,13 @@ func (row *DiscountRow) compare(c *candidate, ref *gputide.Quote, t, other *trac
 // in which both were in force.
 func pair(t, other *track, over Over) (s *samples[ratio], n int, covered uint64) {
 	s = newSamples(byDiscount)
-	for i, j := 0, 0; i < len(t.stretches) && j < len(other.stretches); {
-		a, b := &t.stretches[i], &other.stretches[j]
-		if from, to := max(a.from, b.from), min(a.to, b.to); from < to {
-			covered += uint64(to - from)
-			if over == OverTime {
-				n++
-				s.add(ratioOf(a.price, b.price), uint64(to-from))
-			}
+	eachPair(t, other, func(from, to int64, r ratio) {
+		covered += uint64(to - from)
+		if over == OverTime {
+			n++
+			s.add(r, uint64(to-from))
 		}
-		if a.to <= b.to {
-			i++
-		} else {
-			j++
-		}
-	}
+	})
 	for i, j := 0, 0; i < len(t.rows) && j < len(other.rows); {
 		a, b := &t.rows[i], &other.rows[j]
 		switch at := a.At.Compare(b.At); {
@@ -303,6 +306,21 @@ func pair(t, other *track, over Over) (s *samples[ratio], n int, covered uint64)
 		}
 	}
 	return s, n, covered
+}
+
+// eachPair passes the stretches in which both series had a price.
+func eachPair(t, other *track, fn func(from, to int64, r ratio)) {
+	for i, j := 0, 0; i < len(t.stretches) && j < len(other.stretches); {
+		a, b := &t.stretches[i], &other.stretches[j]
+		if from, to := max(a.from, b.from), min(a.to, b.to); from < to {
+			fn(from, to, ratioOf(a.price, b.price))
+		}
+		if a.to <= b.to {
+			i++
+		} else {
+			j++
+		}
+	}
 }
 
 // instance returns the budget for a whole instance; false when there is none or

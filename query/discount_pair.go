@@ -51,6 +51,54 @@ func (e *Engine) partners(ctx context.Context, p *past) (*partners, error) {
 	return out, nil
 }
 
+// discountLines returns the history of rows for a chart.
+func (e *Engine) discountLines(ctx context.Context, rows []discounted) ([][]DiscountPoint, error) {
+	var out [][]DiscountPoint
+	for i := range rows {
+		row := &rows[i].row
+		t, err := e.track(ctx, rows[i].id, row.From.Time, row.To.Time, OverTime)
+		if err != nil {
+			return nil, err
+		}
+		other := &track{}
+		if row.OnDemandOffer != "" {
+			id, err := gputide.ParseOfferID(string(row.OnDemandOffer))
+			if err != nil {
+				return nil, err
+			}
+			if other, err = e.track(ctx, id, row.From.Time, row.To.Time, OverTime); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, discountLine(t, other))
+	}
+	return out, nil
+}
+
+// discountLine sets the prices of two series against each other, or tells the
+// prices of the one that has no other. Its last point closes the last stretch.
+func discountLine(t, other *track) []DiscountPoint {
+	var out []DiscountPoint
+	put := func(at int64, price gputide.Nano, pct *Percent) {
+		out = append(out, DiscountPoint{At: Stamp{timeOf(at)}, Price: Money(price), Pct: pct})
+	}
+	last := int64(0)
+	if len(other.stretches) == 0 {
+		for _, s := range t.stretches {
+			put(s.from, s.price, nil)
+			last = s.to
+		}
+	}
+	eachPair(t, other, func(from, to int64, r ratio) {
+		put(from, gputide.Nano(r.num), NewPercent(r.discount()))
+		last = to
+	})
+	if n := len(out); n > 0 {
+		put(last, gputide.Nano(out[n-1].Price), out[n-1].Pct)
+	}
+	return out
+}
+
 // bestZones names, on every row, the cheapest zone of the same offer: now, and
 // by mean price over the window.
 func bestZones(rows []discounted) {
