@@ -38,11 +38,12 @@ type Server struct {
 	// the database changed in between: the last call counts.
 	View func(ctx context.Context, read func(*View) error) error
 
-	Routes  []Route       // questions beside those of [Questions], and commands
-	Logger  *slog.Logger  // nil discards
-	Version string        // of the program, told by /healthz
-	Timeout time.Duration // of one answer; 0 is DefaultTimeout
-	AtOnce  int           // answers at once; 0 is DefaultAtOnce
+	Routes   []Route       // questions beside those of [Questions], and commands
+	Logger   *slog.Logger  // nil discards
+	Version  string        // of the program, told by /healthz
+	Database string        // path of the file, told by /healthz
+	Timeout  time.Duration // of one answer; 0 is DefaultTimeout
+	AtOnce   int           // answers at once; 0 is DefaultAtOnce
 }
 
 // Health is the answer of /healthz.
@@ -50,6 +51,7 @@ type Health struct {
 	Status   string `json:"status"` // ok
 	Version  string `json:"version"`
 	Contract int    `json:"contract"`
+	Database string `json:"database"` // told on the socket only
 }
 
 // Handler returns the routes. With commands it takes requests that change
@@ -70,7 +72,11 @@ func (s *Server) Handler(commands bool) http.Handler {
 		}
 	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
-		s.send(w, r, &Health{Status: "ok", Version: s.Version, Contract: query.Contract})
+		health := Health{Status: "ok", Version: s.Version, Contract: query.Contract}
+		if commands {
+			health.Database = s.Database
+		}
+		s.send(w, r, &health)
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, &gputide.HintError{

@@ -25,6 +25,9 @@ would add. A source without its key is skipped, which is no failure.
 Each provider is on its own: what one fails to give keeps its last price and
 shows a gap; the others are stored. Exit code 3 says that one or more failed.
 
+When a daemon (gputide serve) has the database, it is asked to crawl now, as its
+configuration says.
+
 With --fixtures nothing is asked of the network: bodies come from DIR, where each
 provider has a folder with a manifest, and the run is dated by the manifest or by
 --at.`
@@ -49,7 +52,12 @@ func (m *Main) crawlCmd() *cobra.Command {
 	var o crawlFlags
 	cmd := &cobra.Command{
 		Use: "crawl", Short: "Read what providers publish and store it", Long: crawlLong, Example: crawlExample, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return m.crawl(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asked, err := m.crawlByDaemon(cmd, o); asked || err != nil {
+				return err
+			}
+			return m.crawl(cmd.Context(), o)
+		},
 	}
 	f := cmd.Flags()
 	listFlag(cmd, &o.providers, "provider", "PROVIDER", "only these; may be repeated or given a list")

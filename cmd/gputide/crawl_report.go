@@ -56,6 +56,11 @@ func (m *Main) reportCrawl(form format, results []crawler.Result, infos map[stri
 	for i := range results {
 		rows[i] = newCrawlRow(&results[i], infos[results[i].Provider])
 	}
+	return m.reportRows(form, rows)
+}
+
+// reportRows writes the outcome of providers in the form asked for.
+func (m *Main) reportRows(form format, rows []crawlRow) error {
 	if form != formatTable {
 		_, err := writeRows(m.Stdout, form, crawlColumns(), sliceRows(rows))
 		return err

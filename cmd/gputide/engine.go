@@ -68,15 +68,19 @@ func (m *Main) engine() (*query.Engine, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return m.newEngine(norm, db), func() { db.Close() }, nil
+}
+
+// newEngine returns what answers queries about an open database.
+func (m *Main) newEngine(norm *normalize.Normalizer, db *store.DB) *query.Engine {
 	infos := m.infos()
 	names := make([]string, len(infos))
 	for i := range infos {
 		names[i] = infos[i].Name
 	}
-	e := &query.Engine{
+	return &query.Engine{
 		Reader: db, Catalogue: norm.Catalogue, Regions: norm.Regions, Now: m.Now, Providers: names, Arithmetic: arithmetic,
 	}
-	return e, func() { db.Close() }, nil
 }
 
 // arithmetic words how the hourly price follows from what was published.

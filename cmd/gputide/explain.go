@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/api"
 	"github.com/gputide/gputide/query"
 )
 
@@ -17,9 +17,6 @@ the arithmetic, the exchange rate, the run and source that read it with the
 address and the hash of the archived body, and the catalogue entry of its card.
 
 The first digits of an offer id are enough when no other offer has them.`
-
-// leastPrefix is the least part of an offer id that may stand for it.
-const leastPrefix = 6
 
 func (m *Main) explainCmd() *cobra.Command {
 	var at, out string
@@ -46,20 +43,15 @@ func (m *Main) explain(ctx context.Context, text, at string, f format) error {
 	if err != nil {
 		return err
 	}
-	text = strings.ToLower(text)
-	if err := checkOfferID(text); err != nil {
-		return err
+	if err := api.CheckOfferID(strings.ToLower(text)); err != nil {
+		return asUsage(err)
 	}
-	e, done, err := m.engine()
+	a, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
-	id, err := m.findOffer(ctx, e.Reader, text)
-	if err != nil {
-		return err
-	}
-	x, err := e.Explain(ctx, id, moment)
+	defer a.close()
+	x, err := ask(ctx, a, api.Explain(), api.ExplainRequest{ID: strings.ToLower(text), At: moment})
 	if err != nil {
 		return queryError(err)
 	}
@@ -68,42 +60,6 @@ func (m *Main) explain(ctx context.Context, text, at string, f format) error {
 	}
 	m.printExplanation(&x)
 	return nil
-}
-
-// checkOfferID refuses what is neither an offer id nor the first digits of one.
-func checkOfferID(text string) error {
-	if len(text) < leastPrefix || len(text) > 2*len(gputide.OfferID{}) || strings.Trim(text, "0123456789abcdef") != "" {
-		return usagef("%q is no offer id: give 32 hex digits, or at least the first %d; query offers shows them", clip(text), leastPrefix)
-	}
-	return nil
-}
-
-// findOffer reads an offer id, or the first digits of one.
-func (m *Main) findOffer(ctx context.Context, db query.Reader, text string) (gputide.OfferID, error) {
-	id, err := gputide.ParseOfferID(text)
-	if err == nil {
-		return id, nil
-	}
-	quotes, err := db.Quotes(ctx, gputide.Selection{}, m.Now())
-	if err != nil {
-		return id, err
-	}
-	var found []gputide.OfferID
-	for i := range quotes {
-		if strings.HasPrefix(quotes[i].ID.String(), text) {
-			found = append(found, quotes[i].ID)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return id, &gputide.HintError{
-			Err:  fmt.Errorf("offer %s: %w", text, gputide.ErrNotFound),
-			Hint: "gputide query offers -o csv shows whole ids; --all shows those it hides",
-		}
-	}
-	return id, usagef("%d offers begin with %s: give more digits", len(found), text)
 }
 
 // printExplanation writes an explanation for people.

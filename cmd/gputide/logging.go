@@ -19,7 +19,7 @@ func (m *Main) setLogger() error {
 			name = logOff
 		}
 	}
-	if _, err := oneOf("log-level", name, []string{"debug", "info", "warn", "error", logOff}); err != nil {
+	if _, err := oneOf("log-level", name, logLevels()); err != nil {
 		return err
 	}
 	m.redact = fetch.NewRedactor()
@@ -41,3 +41,5 @@ func (m *Main) setLogger() error {
 }
 
 const logOff = "off"
+
+func logLevels() []string { return []string{"debug", "info", "warn", "error", logOff} }

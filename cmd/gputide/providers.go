@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/api"
 )
 
 const providersLong = `The clouds this build reads: their sources in order of authority, the key a source
@@ -72,16 +73,11 @@ func (m *Main) providersCmd() *cobra.Command {
 }
 
 func (m *Main) providers(ctx context.Context, f format) error {
-	infos := m.infos()
-	s, err := m.loadSecrets()
+	rows, err := m.providerRows()
 	if err != nil {
 		return err
 	}
-	rows := make([]providerOut, len(infos))
-	for i := range infos {
-		rows[i] = newProviderOut(&infos[i], s)
-	}
-	if err := m.addRuns(ctx, rows); err != nil {
+	if err := m.askRuns(ctx, rows); err != nil {
 		return err
 	}
 	if f != formatTable {
@@ -119,17 +115,47 @@ func newProviderOut(info *gputide.Info, s *secrets) providerOut {
 	return row
 }
 
-// addRuns adds what the database knows; without one the columns stay empty.
-func (m *Main) addRuns(ctx context.Context, rows []providerOut) error {
-	db, err := m.openRead()
+// providerRows returns the providers of this build, with what is known of them
+// without a database.
+func (m *Main) providerRows() ([]providerOut, error) {
+	s, err := m.loadSecrets()
+	if err != nil {
+		return nil, err
+	}
+	infos := m.infos()
+	rows := make([]providerOut, len(infos))
+	for i := range infos {
+		rows[i] = newProviderOut(&infos[i], s)
+	}
+	return rows, nil
+}
+
+// askRuns adds what the database knows; without one the columns stay empty.
+func (m *Main) askRuns(ctx context.Context, rows []providerOut) error {
+	a, err := m.open(ctx)
 	if errors.Is(err, gputide.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	now := m.Now().UTC()
+	defer a.close()
+	ans, err := ask(ctx, a, m.providersQuestion(), struct{}{})
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		k := slices.IndexFunc(ans.Rows, func(p providerOut) bool { return p.Provider == rows[i].Provider })
+		if k >= 0 {
+			r := &ans.Rows[k]
+			rows[i].LastGood, rows[i].LastRun, rows[i].LastStatus, rows[i].AgeS, rows[i].Offers = r.LastGood, r.LastRun, r.LastStatus, r.AgeS, r.Offers
+		}
+	}
+	return nil
+}
+
+// addRuns adds what the database knows.
+func addRuns(ctx context.Context, db api.Store, rows []providerOut, now time.Time) error {
 	for i := range rows {
 		row := &rows[i]
 		runs, err := db.Runs(ctx, row.Provider, maxRunsBack)

@@ -104,20 +104,13 @@ func (m *Main) refused(ctx context.Context, provider string) ([]refusedRow, erro
 	if err := m.checkProvider(provider); err != nil {
 		return nil, err
 	}
-	db, err := m.openRead()
+	a, err := m.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
-	list, err := db.Quarantine(ctx, provider)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]refusedRow, len(list))
-	for i := range list {
-		rows[i] = newRefusedRow(&list[i])
-	}
-	return rows, nil
+	defer a.close()
+	ans, err := ask(ctx, a, refusedQuestion(), refusedRequest{Provider: provider})
+	return ans.Rows, err
 }
 
 func (m *Main) printRefused(rows []refusedRow, provider string, f format) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/api"
 	"github.com/gputide/gputide/query"
 )
 
@@ -94,12 +95,12 @@ func (m *Main) offers(ctx context.Context, o offersFlags, filter query.Filter) e
 	if err != nil {
 		return err
 	}
-	e, done, err := m.engine()
+	a, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
-	ans, err := e.Offers(ctx, req)
+	defer a.close()
+	ans, err := ask(ctx, a, api.Offers(), req)
 	if err != nil {
 		return queryError(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/api"
 	"github.com/gputide/gputide/query"
 )
 
@@ -74,12 +75,12 @@ func (m *Main) signals(ctx context.Context, o signalsFlags, filter query.Filter)
 	if err != nil {
 		return err
 	}
-	e, done, err := m.engine()
+	a, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
-	ans, err := e.Signals(ctx, req)
+	defer a.close()
+	ans, err := ask(ctx, a, api.Signals(), req)
 	if err != nil {
 		return queryError(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gputide/gputide/api"
 	"github.com/gputide/gputide/query"
 )
 
@@ -45,12 +46,12 @@ func (m *Main) typesCmd() *cobra.Command {
 }
 
 func (m *Main) types(ctx context.Context, req query.TypesRequest, form format) error {
-	e, done, err := m.engine()
+	a, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
-	ans, err := e.Types(ctx, req)
+	defer a.close()
+	ans, err := ask(ctx, a, api.Types(), req)
 	if err != nil {
 		return queryError(err)
 	}

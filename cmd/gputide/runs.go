@@ -81,19 +81,16 @@ func (m *Main) runsList(ctx context.Context, provider string, limit int, f forma
 	if err := m.checkProvider(provider); err != nil {
 		return err
 	}
-	db, err := m.openRead()
+	a, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	records, err := db.Runs(ctx, provider, limit)
+	defer a.close()
+	ans, err := ask(ctx, a, runsQuestion(), runsRequest{Provider: provider, Limit: limit})
 	if err != nil {
 		return err
 	}
-	rows := make([]runRow, len(records))
-	for i := range records {
-		rows[i] = newRunRow(&records[i])
-	}
+	rows := ans.Rows
 	if f != formatTable {
 		_, err := writeRows(m.Stdout, f, runColumns(), sliceRows(rows))
 		return err
@@ -110,32 +107,35 @@ func (m *Main) runsShow(ctx context.Context, provider string, args []string, f f
 	if err := m.checkProvider(provider); err != nil {
 		return err
 	}
-	var id uint64
+	req := runRequest{ID: newestRunID, Provider: provider}
 	if len(args) == 1 {
-		var err error
-		if id, err = strconv.ParseUint(args[0], 10, 64); err != nil {
-			return usagef("%q is no run id; gputide runs list shows them", clip(args[0]))
+		if _, err := parseRunID(args[0]); err != nil {
+			return asUsage(err)
 		}
+		req = runRequest{ID: args[0]}
 	}
-	db, err := m.openRead()
+	a, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	var rec gputide.RunRecord
-	if len(args) == 1 {
-		rec, err = db.Run(ctx, id)
-	} else {
-		rec, err = newestRun(ctx, db, provider)
-	}
+	defer a.close()
+	detail, err := ask(ctx, a, runQuestion(), req)
 	if err != nil {
 		return err
 	}
-	detail := newRunDetail(&rec)
 	if f == formatJSON {
 		return writeObject(m.Stdout, detail)
 	}
 	return m.printRun(&detail)
+}
+
+// parseRunID reads the number of a run.
+func parseRunID(text string) (uint64, error) {
+	id, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %q is no run id; gputide runs list shows them", gputide.ErrInvalid, clip(text))
+	}
+	return id, nil
 }
 
 // runReader is what the verbs about runs need of the store.

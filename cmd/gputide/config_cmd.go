@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/crawler"
+)
+
+const configLong = `gputide.yaml says how gputide serve crawls: which providers, how often, and where
+it listens. Its keys are strict: an unknown one is an error with its line. It holds
+no secrets; those are environment variables or lines of the credentials file.
+
+Without a file every provider of this build is crawled at its own pace. The file
+is looked for at gputide/gputide.yaml in $XDG_CONFIG_HOME or ~/.config.`
+
+func (m *Main) configCmd() *cobra.Command {
+	return group("config", "Write or check the configuration of the daemon", configLong, m.configInitCmd(), m.configCheckCmd())
+}
+
+func (m *Main) configInitCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "init [FILE]", Short: "Write an example configuration with every key and its default", Args: argCount(0, 1),
+		Long: `Writes an example with every key and its default, all commented out: it is valid
+as it is and changes nothing. A file that exists is left alone. - writes to stdout.`,
+		Example: `  gputide config init
+  gputide config init /etc/gputide/gputide.yaml
+  gputide config init -`,
+		RunE: func(_ *cobra.Command, args []string) error { return m.configInit(args) },
+	}
+}
+
+func (m *Main) configInit(args []string) error {
+	text, err := exampleConfig(m.infos())
+	if err != nil {
+		return err
+	}
+	if len(args) == 1 && args[0] == "-" {
+		_, err := fmt.Fprint(m.Stdout, text)
+		return err
+	}
+	path, err := m.configPath(strings.Join(args, ""))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return &gputide.HintError{Err: fmt.Errorf("config: %w", err), Hint: "gputide config check tells whether it is good"}
+	}
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	fmt.Fprintf(m.Stdout, "wrote %s\n", clean(path))
+	return nil
+}
+
+func (m *Main) configCheckCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "check [FILE]", Short: "Check a configuration and show when each provider is crawled", Args: argCount(0, 1),
+		Example: `  gputide config check
+  gputide config check /etc/gputide/gputide.yaml`,
+		RunE: func(_ *cobra.Command, args []string) error { return m.configCheck(strings.Join(args, "")) },
+	}
+}
+
+func (m *Main) configCheck(named string) error {
+	c, err := m.loadConfig(named)
+	if err != nil {
+		return err
+	}
+	jobs, err := c.check(m.infos())
+	if err != nil {
+		return err
+	}
+	if c.path == "" {
+		fmt.Fprintln(m.Stdout, "no configuration file: everything has its default")
+	} else {
+		fmt.Fprintf(m.Stdout, "%s is good\n", clean(c.path))
+	}
+	_, err = printTable(m.Stdout, m.screenWidth(), m.colour(), jobTable(), jobs)
+	return err
+}
+
+func jobTable() []column[job] {
+	return []column[job]{
+		{head: "PROVIDER", cell: func(j *job) string { return j.info.Name }},
+		{head: "CRAWLED (UTC)", cell: func(j *job) string { return j.table.String() }},
+		{head: "STALE AFTER", cell: func(j *job) string { return ago(2 * j.table.Cadence()) }, right: true},
+		{head: "REGIONS", cell: func(j *job) string {
+			if len(j.regions) == 0 {
+				return "all"
+			}
+			return strings.Join(j.regions, " ")
+		}},
+	}
+}
+
+const exampleHead = `# gputide.yaml: how "gputide serve" crawls. Every key stands here with its default or,
+# for places, an example; take the # away to set one. Times are UTC. A relative path
+# is beside this file. Check it with "gputide config check". Secrets do not belong
+# here: give them as environment variables (gputide providers names them) or in the
+# credentials file.
+
+# The database; without the key gputide/gputide.db in $XDG_DATA_HOME or ~/.local/share.
+# Other commands find it, and the daemon, with the same --db or GPUTIDE_DB.
+#db: /var/lib/gputide/gputide.db
+
+# Where raw bodies are kept for replay, or off; without the key the database's name
+# with .archive.
+#archive: /var/lib/gputide/archive
+
+# Least level of log lines: debug, info, warn, error, off.
+#log: info
+
+# What is stored: accelerated (offers with an accelerator) or all.
+#collect: accelerated
+
+# An HTTP address beside the socket, for reading only. Nothing asks who reads, so an
+# address other machines can reach needs listen_public: true.
+#listen: 127.0.0.1:8686
+#listen_public: false
+
+# Every provider is crawled unless it is switched off. When: "every" counts from its
+# last crawl (30s, 10m, 6h, 1d); "schedule" is minute hour day month weekday, or
+# @hourly, @daily, @weekly. A crawl missed while the daemon was down is made up for
+# at its start, and each begins a little late at random.
+#providers:
+`
+
+// exampleConfig is a configuration of defaults, all of it commented out.
+func exampleConfig(infos []gputide.Info) (string, error) {
+	var b strings.Builder
+	b.WriteString(exampleHead)
+	for i := range infos {
+		info := &infos[i]
+		table, err := crawler.Default(info.Cadence)
+		if err != nil {
+			return "", fmt.Errorf("provider %s: %w", info.Name, err)
+		}
+		fmt.Fprintf(&b, "#  %s: # %s\n#    enabled: true\n", info.Name, info.Title)
+		if table.String() == "every "+table.Cadence().String() {
+			fmt.Fprintf(&b, "#    every: %s\n", spanText(table.Cadence()))
+		} else {
+			fmt.Fprintf(&b, "#    schedule: %q\n", table.String())
+		}
+		if i == 0 {
+			b.WriteString("#    regions: []   # only these, of a provider read region by region\n")
+		}
+		deadline := cmp.Or(info.Deadline, crawler.DefaultDeadline)
+		fmt.Fprintf(&b, "#    deadline: %s # then what was read is stored\n", spanText(deadline))
+	}
+	return b.String(), nil
+}
+
+// spanText writes a duration as the configuration takes it.
+func spanText(d time.Duration) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d >= u.unit && d%u.unit == 0 {
+			return strconv.FormatInt(int64(d/u.unit), 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+}
