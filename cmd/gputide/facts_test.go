@@ -137,6 +137,8 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, awsRecordings()...)
 	recordings = append(recordings, awsTypeRecordings()...)
 	recordings = append(recordings, runpodRecordings()...)
+	recordings = append(recordings, lambdaRecordings()...)
+	recordings = append(recordings, alibabaRecordings()...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
 		if err != nil {
