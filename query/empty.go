@@ -89,6 +89,7 @@ func (e *Engine) emptyOffers(ctx context.Context, req OffersRequest, hidden []Hi
 		return allHidden(hidden), nil
 	}
 	cs := filterConstraints(func(r *OffersRequest) *Filter { return &r.Filter }, req)
+	cs = append(cs, momentConstraint(req, func(r *OffersRequest) *time.Time { return &r.At })...)
 	return whyEmpty(req, cs, "offers", func(less OffersRequest) (int, error) {
 		r, err := e.stage(ctx, &less)
 		if err != nil {
@@ -110,6 +111,15 @@ func allHidden(hidden []Hidden) *Empty {
 		parts[i] = fmt.Sprintf("%d %s (%s shows them)", h.Count, h.Reason, h.Ask)
 	}
 	return &Empty{Text: "all matching offers are hidden: " + strings.Join(parts, ", ")}
+}
+
+// momentConstraint returns the moment asked about as a constraint: before the
+// first crawl it alone empties an answer.
+func momentConstraint[R any](req R, at func(*R) *time.Time) []constraint[R] {
+	if at(&req).IsZero() {
+		return nil
+	}
+	return []constraint[R]{{"at=" + stampText(*at(&req)), func(r *R) { *at(r) = time.Time{} }}}
 }
 
 // windowConstraints returns the bounds of a window as constraints.

@@ -16,17 +16,10 @@ func (e *Engine) Explain(ctx context.Context, id gputide.OfferID, at time.Time) 
 	r := &scene{plan: &plan{}, at: e.moment(at)}
 	r.usd = newExchange(e.Reader, usd, r.at)
 	r.in = r.usd
-	quotes, err := e.Reader.Quotes(ctx, gputide.Selection{IDs: []gputide.OfferID{id}}, r.at)
+	q, err := e.quote(ctx, id, r.at)
 	if err != nil {
-		return Explanation{}, fmt.Errorf("offer: %w", err)
+		return Explanation{}, err
 	}
-	if len(quotes) == 0 {
-		return Explanation{}, &gputide.HintError{
-			Err:  fmt.Errorf("%w: offer %s", gputide.ErrNotFound, id),
-			Hint: "`gputide query offers` shows offer ids in json, ndjson and csv output",
-		}
-	}
-	q := &quotes[0]
 	v := readSpec(e.Catalogue, q.Key.Provider, q.Spec)
 	c := &candidate{quote: q, view: v, state: q.State, flags: liveFlags(q, v)}
 	if c.state == gputide.StateUnknown {
@@ -48,6 +41,30 @@ func (e *Engine) Explain(ctx context.Context, id gputide.OfferID, at time.Time) 
 		return Explanation{}, err
 	}
 	return x, e.addEvidence(ctx, &x, q)
+}
+
+// quote reads one offer. The store has none of a moment before the offer was
+// first seen: it is then the offer of now in the state unknown.
+func (e *Engine) quote(ctx context.Context, id gputide.OfferID, at time.Time) (*gputide.Quote, error) {
+	sel := gputide.Selection{IDs: []gputide.OfferID{id}}
+	for _, moment := range []time.Time{at, e.moment(time.Time{})} {
+		quotes, err := e.Reader.Quotes(ctx, sel, moment)
+		if err != nil {
+			return nil, fmt.Errorf("offer: %w", err)
+		}
+		if len(quotes) == 0 {
+			continue
+		}
+		q := quotes[0]
+		if at.Before(q.FirstSeen) {
+			q.State = gputide.StateUnknown
+		}
+		return &q, nil
+	}
+	return nil, &gputide.HintError{
+		Err:  fmt.Errorf("%w: offer %s", gputide.ErrNotFound, id),
+		Hint: "`gputide query offers` shows offer ids in json, ndjson and csv output",
+	}
 }
 
 // unpriced explains an offer at a moment before it was first seen.

@@ -20,8 +20,9 @@ type past struct {
 }
 
 // past selects series. A filter selects the offers it selects at the end of the
-// window. Bid floors, payable prices and unverified tiers are left out unless a
-// filter asks for them; spot at or above on-demand is not.
+// window. Payable prices and unverified tiers are left out unless a filter asks
+// for them. Bid floors are not, for they never stand among other prices here,
+// nor is spot at or above on-demand.
 func (e *Engine) past(ctx context.Context, f *Filter, from, to time.Time) (*past, error) {
 	now := e.moment(time.Time{})
 	if to.After(now) {
@@ -44,6 +45,9 @@ func (e *Engine) past(ctx context.Context, f *Filter, from, to time.Time) (*past
 	counts := map[Hidden]int{}
 	p.offers = slices.DeleteFunc(p.offers, func(c *candidate) bool {
 		reason, ask := p.scene.plan.unasked(&c.quote.Key)
+		if reason == string(gputide.StatBidFloor) && c.quote.Key.Tier != tierUnverified {
+			return false
+		}
 		if reason != "" {
 			counts[Hidden{Reason: reason, Ask: ask}]++
 		}

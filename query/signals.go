@@ -153,6 +153,7 @@ func (e *Engine) emptySignals(ctx context.Context, req SignalsRequest) (*Empty, 
 	if req.Name != "" {
 		cs = append(cs, constraint[SignalsRequest]{"name=" + req.Name, func(r *SignalsRequest) { r.Name = "" }})
 	}
+	cs = append(cs, momentConstraint(req, func(r *SignalsRequest) *time.Time { return &r.At })...)
 	return whyEmpty(req, cs, "signals", func(less SignalsRequest) (int, error) {
 		rows, _, err := e.signals(ctx, &less)
 		return len(rows), err

@@ -20,10 +20,14 @@ const (
 // It unwraps to [gputide.ErrInvalid].
 func unknown(field, value string, known []string) error {
 	err := fmt.Errorf("%w: %s %q is not known", gputide.ErrInvalid, field, clip(value))
-	if hint := suggest(value, known); hint != "" {
-		return &gputide.HintError{Err: err, Hint: hint}
+	hint := suggest(value, known)
+	if hint == "" && field == "type" {
+		hint = "`gputide query types` lists them"
 	}
-	return err
+	if hint == "" {
+		return err
+	}
+	return &gputide.HintError{Err: err, Hint: hint}
 }
 
 func suggest(value string, known []string) string {
@@ -48,14 +52,15 @@ func nearest(value string, known []string) []string {
 		return nil
 	}
 	limit := max(2, len([]rune(want))/3)
-	if len(want) < 3 {
-		limit = 1
-	}
 	var found []near
 	for _, k := range known {
 		have := strings.ToLower(k)
 		far := levenshtein.ComputeDistance(want, have)
 		within := len(want) >= 2 && len(have) >= 2 && (strings.Contains(have, want) || strings.Contains(want, have))
+		limit := limit
+		if len(want) < 3 || len(want) == 3 && have != "" && have[0] != want[0] {
+			limit = 1 // two edits make any three letters of any others
+		}
 		if far <= limit || within {
 			found = append(found, near{k, far})
 		}

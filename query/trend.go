@@ -83,7 +83,7 @@ type trendAsk struct {
 	index  bool
 }
 
-func (e *Engine) trendAsk(req *TrendRequest) (*trendAsk, error) {
+func (e *Engine) trendAsk(ctx context.Context, req *TrendRequest) (*trendAsk, error) {
 	if req.Limit < 0 {
 		return nil, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
 	}
@@ -105,7 +105,7 @@ func (e *Engine) trendAsk(req *TrendRequest) (*trendAsk, error) {
 		return nil, err
 	}
 	if req.In != "" {
-		in, err := parseCurrency("in", req.In)
+		in, err := e.targetCurrency(ctx, "in", req.In)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func knownBucket(name string) error {
 // Trend returns how prices moved, by group and bucket. It returns
 // [gputide.ErrInvalid] for a request it does not understand.
 func (e *Engine) Trend(ctx context.Context, req TrendRequest) (TrendAnswer, error) {
-	ask, err := e.trendAsk(&req)
+	ask, err := e.trendAsk(ctx, &req)
 	if err != nil {
 		return TrendAnswer{}, err
 	}

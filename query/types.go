@@ -68,6 +68,7 @@ func (e *Engine) Types(ctx context.Context, req TypesRequest) (TypesAnswer, erro
 	ans := TypesAnswer{At: at, Rows: rows, Total: len(rows)}
 	if len(rows) == 0 {
 		cs := filterConstraints(func(r *TypesRequest) *Filter { return &r.Filter }, req)
+		cs = append(cs, momentConstraint(req, func(r *TypesRequest) *time.Time { return &r.At })...)
 		ans.Empty, err = whyEmpty(req, cs, "instance types", func(less TypesRequest) (int, error) {
 			rows, _, err := e.types(ctx, &less)
 			return len(rows), err

@@ -19,8 +19,8 @@ number). Prices are decimal text, what is not known is null.
 ` + listHelp
 
 func (m *Main) queryCmd() *cobra.Command {
-	return group("query", "Ask what is on offer, what changed, what a machine is", queryLong,
-		m.offersCmd(), m.changesCmd(), m.typesCmd(), m.signalsCmd())
+	return group("query", "Ask what is on offer, how prices moved, what spot saves, what changed", queryLong,
+		m.offersCmd(), m.trendCmd(), m.discountCmd(), m.spotCmd(), m.changesCmd(), m.typesCmd(), m.signalsCmd(), m.fxCmd())
 }
 
 // uncounted is the total of an answer that was cut before its end.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/api"
 	"github.com/gputide/gputide/query"
 )
 
@@ -22,11 +24,19 @@ between not_before and it. --since, --from and --to are that time. A program tha
 follows the feed uses --after-seq with the last seq it has, so that changes
 recorded late are not missed.
 
+--count-by counts changes by hour to year, by series or by provider; --top N keeps
+the N largest counts. --top N alone lists the N largest moves of a price, rises
+and falls by the same factor being alike: the outliers. Both take price changes
+unless --kind says otherwise.
+
 ` + listHelp
 
 const changesExample = `  gputide query changes --since 7d --kind price
   gputide query changes --gpu h100 --market on_demand --from 2026-08-01 --to 2026-09-01
   gputide query changes --provider aws --kind withdrawn --kind returned
+  gputide query changes --market spot --count-by month
+  gputide query changes --count-by series --top 10
+  gputide query changes --since 90d --top 20
   gputide query changes --after-seq 1042 -o ndjson`
 
 // changePage is how many changes are read at once.
@@ -36,6 +46,8 @@ const changePage = 5000
 type changesFlags struct {
 	since, from, to, out string
 	kinds                []string
+	countBy              string
+	top                  int
 	after                uint64
 	limit                int
 }
@@ -52,6 +64,8 @@ func (m *Main) changesCmd() *cobra.Command {
 	f.StringVar(&o.from, "from", "", "seen at or after `TIME`, UTC")
 	f.StringVar(&o.to, "to", "", "seen before `TIME`, UTC")
 	f.Uint64Var(&o.after, "after-seq", 0, "only changes recorded after number `N`")
+	f.StringVar(&o.countBy, "count-by", "", "count by `FIELD`: "+strings.Join(query.ChangeCounts(), ", "))
+	f.IntVar(&o.top, "top", 0, "the `N` largest counts, or the N largest moves")
 	limitFlag(cmd, &o.limit, 0)
 	formatFlag(cmd, &o.out, listFormats[:])
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -61,9 +75,17 @@ func (m *Main) changesCmd() *cobra.Command {
 }
 
 func (m *Main) changesRequest(o changesFlags, filter query.Filter) (query.ChangesRequest, error) {
-	req := query.ChangesRequest{Filter: filter, Kinds: o.kinds, AfterSeq: o.after, Limit: o.limit}
+	req := query.ChangesRequest{Filter: filter, Kinds: o.kinds, AfterSeq: o.after, Limit: o.limit, CountBy: o.countBy, Top: o.top}
 	if err := checkLimit(o.limit); err != nil {
 		return req, err
+	}
+	if o.top < 0 {
+		return req, usagef("--top is %d, it must not be negative", o.top)
+	}
+	if o.countBy != "" {
+		if _, err := oneOf("count-by", o.countBy, query.ChangeCounts()); err != nil {
+			return req, err
+		}
 	}
 	if o.since != "" && o.from != "" {
 		return req, usagef("--since and --from both set the start: give one")
@@ -97,13 +119,16 @@ func (m *Main) changes(ctx context.Context, o changesFlags, filter query.Filter)
 	if err != nil {
 		return err
 	}
-	e, done, err := m.engine()
+	a, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer a.close()
+	if req.Counting() {
+		return m.changeCounts(ctx, a, form, req)
+	}
 	end := answer{noun: "changes"}
-	rows := changeRows(ctx, e, req, &end)
+	rows := changeRows(ctx, a, req, &end)
 	if form != formatTable {
 		_, err = writeRows(m.Stdout, form, changeColumns(), rows)
 	} else {
@@ -117,7 +142,7 @@ func (m *Main) changes(ctx context.Context, o changesFlags, filter query.Filter)
 }
 
 // changeRows streams an answer page by page.
-func changeRows(ctx context.Context, e *query.Engine, req query.ChangesRequest, end *answer) iter.Seq2[query.ChangeRow, error] {
+func changeRows(ctx context.Context, a *asker, req query.ChangesRequest, end *answer) iter.Seq2[query.ChangeRow, error] {
 	left := req.Limit
 	return func(yield func(query.ChangeRow, error) bool) {
 		for {
@@ -126,7 +151,7 @@ func changeRows(ctx context.Context, e *query.Engine, req query.ChangesRequest, 
 			if left > 0 {
 				page.Limit = min(changePage, left)
 			}
-			ans, err := e.Changes(ctx, page)
+			ans, err := ask(ctx, a, api.Changes(), page)
 			if err != nil {
 				yield(query.ChangeRow{}, err)
 				return

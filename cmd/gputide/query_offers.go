@@ -169,7 +169,7 @@ func approximate(r *query.OfferRow) bool {
 }
 
 func publishedCell(r *query.OfferRow) string {
-	s := publishedText(&r.Published)
+	s := publishedText(&r.Published, r.Term)
 	if r.Upfront != "" {
 		up := currencySign(string(r.Published.Currency)) + string(r.Upfront) + " upfront"
 		if s == "" {
@@ -196,11 +196,13 @@ func regionCell(r *query.OfferRow) string {
 }
 
 // statCell marks a price that is not the list price.
-func statCell(r *query.OfferRow) string {
-	if gputide.Stat(r.Stat) == gputide.StatList {
+func statCell(r *query.OfferRow) string { return statText(&r.KeyRow) }
+
+func statText(k *query.KeyRow) string {
+	if gputide.Stat(k.Stat) == gputide.StatList {
 		return ""
 	}
-	return string(r.Stat)
+	return string(k.Stat)
 }
 
 // sellerText is the provider, with the price book and the seller where they say
