@@ -19,15 +19,17 @@ var layers = []struct {
 	{"", nil},
 	{"crawler/fetch", []string{""}},
 	{"crawler", []string{"", "crawler/fetch", "normalize"}},
+	{"fixtures", nil},
 	{"normalize", []string{""}},
 	{"normalize/importcsv", []string{"", "normalize"}},
 	{"store", []string{""}},
 	{"store/storetest", []string{""}},
 	{"query", []string{""}},
+	{"api", []string{"", "query"}},
 	{"providers/all", []string{"", "crawler/fetch", "providers/"}},
 	{"providers/providertest", []string{"", "crawler/fetch", "normalize"}},
 	{"providers/", []string{"", "crawler/fetch"}}, // and its own sub-packages
-	{"cmd/", []string{"", "cmd/", "crawler", "crawler/fetch", "normalize", "normalize/importcsv", "providers/", "query", "store"}},
+	{"cmd/", []string{"", "api", "cmd/", "crawler", "crawler/fetch", "fixtures", "normalize", "normalize/importcsv", "providers/", "query", "store"}},
 }
 
 // outside names the packages that alone may import a module.
@@ -37,10 +39,11 @@ var outside = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2":             {"providers/aws/"},
 	"github.com/aws/aws-sdk-go-v2/service/ec2": {"providers/aws/"},
 	"github.com/spf13/cobra":                   {"cmd/"},
-	"net/http":                                 {"crawler/fetch", "providers/aws/", "providers/providertest", "cmd/"},
+	"net/http":                                 {"api", "crawler/fetch", "providers/aws/", "providers/providertest", "cmd/"},
 	"github.com/RoaringBitmap/roaring/v2":      {"store"},
 	"github.com/goccy/go-yaml":                 {"normalize", "normalize/importcsv", "cmd/"},
 	"github.com/jedib0t/go-pretty/v6/table":    {"cmd/"},
+	"github.com/robfig/cron/v3":                {"crawler"},
 	"github.com/klauspost/compress/zstd":       {"crawler/fetch", "store"},
 }
 
