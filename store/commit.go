@@ -21,6 +21,8 @@ var errReadOnly = fmt.Errorf("%w: database is open for reading only", gputide.Er
 // run again is a no-op. It returns [gputide.ErrConflict] for a run at a scope
 // and moment that is stored with other contents, unless Replace is set or the
 // run is a replay, and [gputide.ErrInvalid] for a run that contradicts itself.
+// A scope that fails in a replay leaves what was read of it: the archive may
+// have lost a body, which says nothing of the provider.
 //
 // A run older than the newest of its scope is worked into the past: what is
 // known now, and the current prices, do not change unless it bears on them.
@@ -80,6 +82,7 @@ type runScope struct {
 	feed     feed
 	forward  bool // the run is newer than everything stored of the scope
 	replaces bool // a stored run holds its moment
+	kept     bool // a stored run holds its moment, and this one, that failed, leaves it there
 	listed   *roaring.Bitmap
 }
 

@@ -92,7 +92,7 @@ func contains(outer, inner gputide.Scope) bool {
 func (c *commit) absent(book, i int) error {
 	s := &c.scopes[i]
 	snapshot := s.Status == gputide.ScopeDone && !s.EventFeed
-	if !snapshot && len(c.drops) == 0 {
+	if s.kept || (!snapshot && len(c.drops) == 0) {
 		return nil
 	}
 	members, err := c.members(book, i)

@@ -64,7 +64,11 @@ func (c *commit) overlaps() (bool, error) {
 		}
 		for _, m := range marks {
 			if m.at == c.at && c.sameLane(s, &m) {
-				overlap, s.replaces = true, true
+				overlap = true
+				if s.kept = c.keeps(s, &m); s.kept {
+					break
+				}
+				s.replaces = true
 				c.drops = append(c.drops, takeOut{feed: makeFeed(s.id, m.source), from: c.at, to: c.at})
 			}
 		}
@@ -74,6 +78,12 @@ func (c *commit) overlaps() (bool, error) {
 
 func (c *commit) sameLane(s *runScope, m *mark) bool {
 	return !c.w.sources.imported(m.source) && s.EventFeed == (m.flags&markEventFeed != 0)
+}
+
+// keeps reports whether a stored outcome stands against one of this run: a
+// replay that cannot read a scope knows less of it than the run it repeats.
+func (c *commit) keeps(s *runScope, m *mark) bool {
+	return c.run.Cause == gputide.CauseReplay && s.Status == gputide.ScopeFailed && m.status != markFailed
 }
 
 // takeOut removes the marks and the record of the runs that are replaced; what

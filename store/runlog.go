@@ -196,7 +196,7 @@ func (w *writer) retire(ids []uint64, scopes []runScope) error {
 			return err
 		}
 		left := slices.ContainsFunc(st.Scopes, func(s scopeStatic) bool {
-			return !slices.ContainsFunc(scopes, func(r runScope) bool { return r.id == s.ID && r.EventFeed == s.Feed })
+			return !slices.ContainsFunc(scopes, func(r runScope) bool { return r.id == s.ID && r.EventFeed == s.Feed && !r.kept })
 		})
 		if left {
 			continue
@@ -227,6 +227,10 @@ func (c *commit) record() error {
 	plain := c.run.Err == "" && len(c.run.Quarantined) == 0
 	for i := range c.scopes {
 		s := &c.scopes[i]
+		if s.kept {
+			plain = false
+			continue
+		}
 		status, err := statusOf(s.Status)
 		if err != nil {
 			return err

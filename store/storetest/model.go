@@ -43,6 +43,9 @@ func (m *model) run(r *gputide.Run) {
 	}
 	known := m.fold(r.At.Unix())
 	for _, s := range r.Scopes {
+		if m.keeps(r, s) {
+			continue
+		}
 		a := act{
 			at: r.At.Unix(), rank: 3, scope: s.Scope, source: s.Source, status: s.Status, complete: !s.EventFeed,
 			noWithdraw: s.NoWithdraw, cadence: int64(r.Cadence / time.Second),
@@ -80,6 +83,9 @@ func (m *model) run(r *gputide.Run) {
 // report, and of a feed every row of the window.
 func (m *model) takeOut(r *gputide.Run) {
 	for _, s := range r.Scopes {
+		if m.keeps(r, s) {
+			continue
+		}
 		before := len(m.acts)
 		m.acts = slices.DeleteFunc(m.acts, func(a act) bool {
 			return a.scope == s.Scope && a.status != "event" && !strings.HasPrefix(a.source, "import:") &&
@@ -92,6 +98,14 @@ func (m *model) takeOut(r *gputide.Run) {
 			return a.scope == s.Scope && a.status == "event" && a.source == s.Source && a.at >= s.From.Unix() && a.at <= s.To.Unix()
 		})
 	}
+}
+
+// keeps reports whether the scope fails in a replay of what was read.
+func (m *model) keeps(r *gputide.Run, s gputide.ScopeRun) bool {
+	return r.Cause == gputide.CauseReplay && s.Status == gputide.ScopeFailed && slices.ContainsFunc(m.acts, func(a act) bool {
+		return a.scope == s.Scope && a.status != "event" && a.status != gputide.ScopeFailed &&
+			!strings.HasPrefix(a.source, "import:") && a.at == r.At.Unix() && a.complete == !s.EventFeed
+	})
 }
 
 func (m *model) imported(profile string, kind gputide.ImportKind, rows []gputide.ImportRow) {

@@ -103,6 +103,9 @@ func history(rng *rand.Rand, ordered bool) []step {
 		}
 		r := randomRun(rng, steps[i].run.At, pick, ordered)
 		r.Replace = true
+		if rng.IntN(2) == 0 {
+			r.Cause = gputide.CauseReplay
+		}
 		for _, s := range steps[i].run.Scopes { // all that was there, or nothing of it could be committed again
 			if !slices.ContainsFunc(r.Scopes, func(o gputide.ScopeRun) bool { return o.Scope == s.Scope && o.EventFeed == s.EventFeed }) {
 				r.Scopes = append(r.Scopes, gputide.ScopeRun{

@@ -210,6 +210,36 @@ func runRuns(t *testing.T, open func(t *testing.T) Store) {
 			t.Errorf("replayed: price %s", q.Price)
 		}
 	})
+	t.Run("a replay that fails leaves what was read", func(t *testing.T) {
+		s := open(t)
+		spot := offer("east", "a", 3)
+		spot.Key.Market = gputide.Spot
+		both := func(price gputide.Nano) *gputide.Run {
+			r := night{rows: prices1{"a": 5}}.run(0)
+			spot.Price = price
+			r.Scopes = append(r.Scopes, gputide.ScopeRun{
+				Scope: gputide.Scope{Market: gputide.Spot}, Status: gputide.ScopeDone, Source: "api", Count: 1,
+			})
+			r.Offers = append(r.Offers, fromSource("api", spot)...)
+			return r
+		}
+		first := commit(t, s, both(3))
+		replay := both(4) // of one scope the archive lost the body
+		replay.Cause, replay.Replace, replay.Err = gputide.CauseReplay, true, "body not found"
+		replay.Scopes[0].Status, replay.Scopes[0].Count, replay.Offers = gputide.ScopeFailed, 0, replay.Offers[1:]
+		for range 2 {
+			commit(t, s, replay)
+			if q := quoteOf(t, s, offer("east", "a", 1).Key, at(1)); q == nil || q.State != gputide.StatePriced || q.Price != 5 {
+				t.Fatalf("of the scope that failed: %+v, want it priced at 5 as before", q)
+			}
+			if q := quoteOf(t, s, spot.Key, at(1)); q == nil || q.Price != 4 {
+				t.Errorf("of the scope that was read again: %+v, want 4", q)
+			}
+		}
+		if rec, err := s.Run(t.Context(), first.RunID); err != nil || len(rec.Scopes) == 0 {
+			t.Errorf("the run that was read: %+v, %v, want it to stand", rec, err)
+		}
+	})
 	t.Run("the cursor tells what was taken back", func(t *testing.T) {
 		s := open(t)
 		commit(t, s, night{rows: prices1{"a": 5}}.run(0))
