@@ -145,6 +145,7 @@ func TestUnknownValuesSuggest(t *testing.T) {
 		"size":      {OffersRequest{Filter: Filter{Fits: "lots"}}, "80GB"},
 		"budget":    {OffersRequest{Filter: Filter{MaxPrice: "2/hour"}}, "2.5/gpu"},
 		"currency":  {OffersRequest{In: "dollars"}, "USD"},
+		"no code":   {OffersRequest{In: "rmb"}, "did you mean CNY?"},
 		"sort":      {OffersRequest{Sort: []string{"prize"}}, "price"},
 		"blank":     {OffersRequest{Filter: Filter{Provider: []string{" "}}}, "provider"},
 		"too long":  {OffersRequest{Filter: Filter{Provider: []string{strings.Repeat("a", 201)}}}, "provider"},

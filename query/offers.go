@@ -69,7 +69,7 @@ func (e *Engine) stage(ctx context.Context, req *OffersRequest) (*scene, error) 
 	in := usd
 	if r.converts {
 		var err error
-		if in, err = e.targetCurrency(ctx, "in", req.In); err != nil {
+		if in, err = parseCurrency("in", req.In); err != nil {
 			return nil, err
 		}
 	}

@@ -1,10 +1,8 @@
 package query
 
 import (
-	"context"
 	"fmt"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,32 +124,6 @@ func parseBudget(s string) (*budget, error) {
 	return &budget{most: r, each: per == "gpu"}, nil
 }
 
-// targetCurrency reads the currency an answer is converted to. Once rates are
-// stored, one without a rate that no offer is published in is no currency to
-// convert to.
-func (e *Engine) targetCurrency(ctx context.Context, field, s string) (gputide.Currency, error) {
-	c, err := parseCurrency(field, s)
-	if err != nil || c == eur || c == usd {
-		return c, err
-	}
-	now := e.moment(time.Time{})
-	if _, ok, err := e.Reader.Rate(ctx, c, now); ok || err != nil {
-		return c, err
-	}
-	if _, ok, err := e.Reader.Rate(ctx, usd, now); !ok || err != nil {
-		return c, err
-	}
-	published, err := e.Reader.Values(ctx, gputide.FieldCurrency)
-	if err != nil || slices.Contains(published, string(c)) {
-		return c, err
-	}
-	hint := "give a currency the ECB has a rate for, as USD, EUR or CNY"
-	if c == "RMB" || c == "CNH" {
-		hint = "did you mean CNY?"
-	}
-	return "", &gputide.HintError{Err: fmt.Errorf("%w: no exchange rate of %s %q", gputide.ErrInvalid, field, c), Hint: hint}
-}
-
 // parseCurrency reads an ISO 4217 code in either case.
 func parseCurrency(field, s string) (gputide.Currency, error) {
 	c := gputide.Currency(strings.ToUpper(strings.TrimSpace(s)))
@@ -160,6 +132,9 @@ func parseCurrency(field, s string) (gputide.Currency, error) {
 			Err:  fmt.Errorf("%w: %s %q", gputide.ErrInvalid, field, clip(s)),
 			Hint: "write a three-letter code, as in USD",
 		}
+	}
+	if c == "RMB" || c == "CNH" {
+		return "", &gputide.HintError{Err: fmt.Errorf("%w: %s %q is no ISO 4217 code", gputide.ErrInvalid, field, c), Hint: "did you mean CNY?"}
 	}
 	return c, nil
 }

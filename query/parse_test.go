@@ -95,7 +95,7 @@ func TestGlob(t *testing.T) {
 func TestNearest(t *testing.T) {
 	known := []string{"aws", "azure", "gcp", "runpod", "vastai", "verda"}
 	for in, want := range map[string][]string{
-		"asw": {"aws"}, "aws2": {"aws"}, "runpid": {"runpod"}, "AZUR": {"azure"}, "verde": {"verda"}, "x": nil, "": nil, "gke": nil, "vast": {"vastai"},
+		"asw": {"aws"}, "aws2": {"aws"}, "runpid": {"runpod"}, "AZUR": {"azure"}, "verde": {"verda"}, "x": nil, "": nil, "ecb": nil, "vast": {"vastai"},
 	} {
 		if diff := cmp.Diff(want, nearest(in, known), cmp.Transformer("nil", func(s []string) string { return strings.Join(s, " ") })); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", in, diff)

@@ -105,7 +105,7 @@ func (e *Engine) trendAsk(ctx context.Context, req *TrendRequest) (*trendAsk, er
 		return nil, err
 	}
 	if req.In != "" {
-		in, err := e.targetCurrency(ctx, "in", req.In)
+		in, err := parseCurrency("in", req.In)
 		if err != nil {
 			return nil, err
 		}

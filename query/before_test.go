@@ -2,43 +2,12 @@ package query
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/gputide/gputide"
 )
-
-// TestCurrencyOfTheAnswer tells a currency that cannot be from one whose rate is
-// missing.
-func TestCurrencyOfTheAnswer(t *testing.T) {
-	w := newWorld(t)
-	w.shape("aws", "aws", "p5.48xlarge", "h100-sxm-80gb", 8, 1)
-	w.offer(aws("p5.48xlarge", "us-east-1"), "55.04")
-	e := newEngine(w.memory)
-	if _, err := e.Offers(t.Context(), OffersRequest{In: "RMB"}); err != nil {
-		t.Errorf("without a rate any currency may be: %v", err)
-	}
-	w.rate("USD", "1.1", "2026-09-29")
-	w.rate("CNY", "7.8", "2026-09-29")
-	for in, want := range map[string]string{"RMB": "did you mean CNY?", "XYZ": "USD, EUR or CNY", "CNY": "", "eur": "", "usd": ""} {
-		_, err := e.Offers(t.Context(), OffersRequest{In: in})
-		if want == "" {
-			if err != nil {
-				t.Errorf("%s: %v", in, err)
-			}
-			continue
-		}
-		if !errors.Is(err, gputide.ErrInvalid) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", in, err, want)
-		}
-	}
-	if _, err := e.Offers(t.Context(), OffersRequest{In: "CNY", At: noon.AddDate(-5, 0, 0)}); err != nil {
-		t.Errorf("a moment before the first rate is no mistake in the currency: %v", err)
-	}
-}
 
 // TestBeforeTheFirstCrawl asks about a moment before anything was seen.
 func TestBeforeTheFirstCrawl(t *testing.T) {
