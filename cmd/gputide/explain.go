@@ -78,7 +78,7 @@ func (m *Main) printExplanation(x *query.Explanation) {
 		{"flags", flagText(x.Flags)},
 	})
 	pub := []fact{
-		{"amount", publishedText(&x.Published)},
+		{"amount", publishedText(&x.Published, x.Key.Term)},
 		{"upfront", string(x.Upfront)},
 		{"multiplier", string(x.Multiplier)},
 		{"sku", string(x.SKU)},

@@ -84,12 +84,20 @@ func basisSign(basis string) string {
 	return "/" + basis
 }
 
-// publishedText is an amount exactly as its source prints it: "¥2500/月".
-func publishedText(p *query.PublishedRow) string {
+// publishedText is an amount exactly as its source prints it: "¥2500/月". term
+// is that of the key: an amount for the whole term reads "$466.56/y".
+func publishedText(p *query.PublishedRow, term query.Text) string {
 	if p.Amount == "" {
 		return ""
 	}
-	return currencySign(string(p.Currency)) + string(p.Amount) + basisSign(string(p.Basis)) + unitSign(string(p.Unit), string(p.Currency))
+	unit := string(p.Unit)
+	if gputide.Unit(unit) == gputide.PerTerm && term != "" {
+		unit = string(term)
+		if one, ok := strings.CutPrefix(unit, "1"); ok && strings.Trim(one, "0123456789") == one {
+			unit = one
+		}
+	}
+	return currencySign(string(p.Currency)) + string(p.Amount) + basisSign(string(p.Basis)) + unitSign(unit, string(p.Currency))
 }
 
 // The decimals of a price in a table for people.

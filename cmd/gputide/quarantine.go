@@ -168,7 +168,7 @@ func (m *Main) printRefusedRow(r *refusedRow) {
 	line("reason", r.Reason)
 	line("detail", deref(r.Detail))
 	if r.Published != nil {
-		line("published", publishedText(r.Published))
+		line("published", publishedText(r.Published, r.Key.Term))
 	}
 	line("upfront", deref(r.Upfront))
 	line("would be", deref(r.Price))

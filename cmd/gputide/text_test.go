@@ -208,12 +208,18 @@ func TestMoneyText(t *testing.T) {
 		}
 	}
 	month := query.PublishedRow{Amount: "2500", Unit: "mo", Basis: "instance", Currency: "CNY"}
-	if got := publishedText(&month); got != "¥2500/月" {
+	if got := publishedText(&month, ""); got != "¥2500/月" {
 		t.Errorf("a month in yuan = %q", got)
 	}
 	core := query.PublishedRow{Amount: "0.05", Unit: "h", Basis: "accelerator", Currency: "USD"}
-	if got := publishedText(&core); got != "$0.05/gpu/h" {
+	if got := publishedText(&core, ""); got != "$0.05/gpu/h" {
 		t.Errorf("an hour of an accelerator = %q", got)
+	}
+	for term, want := range map[query.Text]string{"1mo": "¥2500/月", "1y": "¥2500/年", "3y": "¥2500/3y", "12mo": "¥2500/12mo", "": "¥2500/term"} {
+		whole := query.PublishedRow{Amount: "2500", Unit: "term", Basis: "instance", Currency: "CNY"}
+		if got := publishedText(&whole, term); got != want {
+			t.Errorf("a term of %q in yuan = %q, want %q", term, got, want)
+		}
 	}
 	n := query.Money(3_424_657_534)
 	if got := priceText(&n, "CNY", true); got != "≈ ¥3.4247" {
