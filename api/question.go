@@ -162,7 +162,7 @@ func (q Question[Req, Ans]) stream(s *Server, w http.ResponseWriter, r *http.Req
 			return
 		}
 		var more bool
-		if req, more = q.Next(req, &ans); !more {
+		if req, more = q.Next(req, &ans); !more || http.NewResponseController(w).Flush() != nil {
 			return
 		}
 	}
