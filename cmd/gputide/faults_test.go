@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gputide/gputide"
 )
 
@@ -310,5 +312,24 @@ func TestReplay(t *testing.T) {
 	}
 	if code := c.run(t, "replay", "--provider", "runpod", "--at", "2026-08-01"); code != exitError || !strings.Contains(c.err.String(), "hint: ") {
 		t.Errorf("replay of a time before the archive: exit code %d, %s", code, c.err.String())
+	}
+}
+
+// TestReplayOfLostBody replays a run whose body the archive no longer has: what
+// the run stored stays.
+func TestReplayOfLostBody(t *testing.T) {
+	c := testMain(t)
+	c.Transport = serveRunpod(t)
+	c.must(t, "crawl", "--provider", "runpod")
+	before := c.offers(t, "2026-09-01T12:30:00Z")
+	objects := filepath.Join(c.env["HOME"], "test.db.archive", "objects")
+	if err := os.Rename(objects, objects+".lost"); err != nil {
+		t.Fatal(err)
+	}
+	if code := c.run(t, "replay", "--provider", "runpod"); code != exitProviders || !strings.Contains(c.out.String(), "do: ") {
+		t.Errorf("exit code %d\n%s", code, c.out.String())
+	}
+	if diff := cmp.Diff(before, c.offers(t, "2026-09-01T12:30:00Z")); diff != "" || len(before) == 0 {
+		t.Errorf("a replay that read nothing changed offers (-before +after):\n%s", diff)
 	}
 }
