@@ -63,7 +63,7 @@ func TestKit(t *testing.T) {
 	}
 	for what, got := range map[string][]string{
 		"providers/":     entries(t, "..", "", "all", "providertest"),
-		"fixtures/":      entries(t, "../../fixtures", ""),
+		"fixtures/":      entries(t, "../../fixtures", "", "history"),
 		"docs/providers": entries(t, docsDir, ".md"),
 	} {
 		if d := cmp.Diff(registry, got); d != "" && !(providertest.Updating() && what == "docs/providers") {
