@@ -72,9 +72,10 @@ type exchange struct {
 // bodies are opened when they are asked for, and never outside their directory.
 // A manifest that is not in its exact form is ErrInvalid.
 func OpenFixtures(dir string) (*Fixtures, error) {
+	const hint = "name a directory that holds <provider>/" + manifestName
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("fixtures: %w", err)
+		return nil, &gputide.HintError{Err: err, Hint: hint}
 	}
 	f := &Fixtures{sets: make(map[string]*fixtureSet)}
 	for _, e := range entries {
@@ -84,14 +85,13 @@ func OpenFixtures(dir string) (*Fixtures, error) {
 		}
 		set, err := openFixtureDir(path, e.Name())
 		if err != nil {
-			return nil, fmt.Errorf("fixtures of %s: %w", e.Name(), err)
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
 		}
 		f.sets[e.Name()] = set
 	}
 	if len(f.sets) == 0 {
 		return nil, &gputide.HintError{
-			Err:  fmt.Errorf("fixtures: %w in %s", gputide.ErrNotFound, dir),
-			Hint: "name a directory that holds <provider>/" + manifestName,
+			Err: fmt.Errorf("%w in %s", gputide.ErrNotFound, dir), Hint: hint,
 		}
 	}
 	return f, nil
