@@ -299,6 +299,11 @@ func TestTimetables(t *testing.T) {
 			t.Errorf("Cron(%q): cadence %s, want %s; %v", text, table.Cadence(), want, err)
 		}
 	}
+	for d, want := range map[time.Duration]string{time.Hour: "every 1h", 10 * time.Minute: "every 10m", 90 * time.Second: "every 1m30s", 20 * time.Second: "every 20s"} {
+		if table, err := Every(d); err != nil || table.String() != want {
+			t.Errorf("Every(%s) is %q, want %q; %v", d, table, want, err)
+		}
+	}
 	for d, ok := range map[time.Duration]bool{0: false, -time.Hour: false, time.Millisecond: false, time.Second: true, 400 * 24 * time.Hour: false} {
 		if _, err := Every(d); (err == nil) != ok {
 			t.Errorf("Every(%s): %v", d, err)

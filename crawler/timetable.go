@@ -31,7 +31,8 @@ func Every(d time.Duration) (Timetable, error) {
 		return Timetable{}, fmt.Errorf("%w: every %s: it must lie between %s and %s", gputide.ErrInvalid, d, leastEvery, mostEvery)
 	}
 	s := cron.Every(d)
-	return Timetable{text: "every " + d.String(), schedule: s, cadence: s.Delay}, nil
+	text := strings.Replace(s.Delay.String(), "m0s", "m", 1)
+	return Timetable{text: "every " + strings.Replace(text, "h0m", "h", 1), schedule: s, cadence: s.Delay}, nil
 }
 
 // Cron returns the timetable of a cron expression: minute, hour, day of month,
