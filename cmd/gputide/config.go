@@ -116,7 +116,7 @@ func (m *Main) loadConfig(named string) (*config, error) {
 // parseConfig reads the text of a configuration file: no unknown key, no key
 // twice, no value of another type.
 func parseConfig(path string, text []byte) (*config, error) {
-	c := &config{path: path}
+	c := &config{}
 	if err := yaml.UnmarshalWithOptions(text, c, yaml.Strict()); err != nil && !errors.Is(err, io.EOF) {
 		return nil, yamlError(path, err)
 	}
@@ -124,7 +124,7 @@ func parseConfig(path string, text []byte) (*config, error) {
 	if err != nil {
 		return nil, yamlError(path, err)
 	}
-	c.tree = tree
+	c.path, c.tree = path, tree // not before: a document without a key resets the whole
 	return c, nil
 }
 

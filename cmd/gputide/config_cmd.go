@@ -155,7 +155,7 @@ func exampleConfig(infos []gputide.Info) (string, error) {
 			return "", fmt.Errorf("provider %s: %w", info.Name, err)
 		}
 		fmt.Fprintf(&b, "#  %s: # %s\n#    enabled: true\n", info.Name, info.Title)
-		if table.String() == "every "+table.Cadence().String() {
+		if strings.HasPrefix(table.String(), "every ") {
 			fmt.Fprintf(&b, "#    every: %s\n", spanText(table.Cadence()))
 		} else {
 			fmt.Fprintf(&b, "#    schedule: %q\n", table.String())
