@@ -58,10 +58,11 @@ func cleanComponents(p *gputide.Published) error {
 }
 
 // cleanText trims space around a text and refuses control characters, invalid
-// UTF-8 and text beyond maxText.
+// UTF-8, what a decoder put in its place, and text beyond maxText.
 func cleanText(name, s string) (string, error) {
 	s = strings.TrimSpace(s)
-	if len(s) > maxText || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+	// Ranging over invalid UTF-8 yields the replacement character, too.
+	if len(s) > maxText || strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }) {
 		return s, badText(name, s)
 	}
 	return s, nil

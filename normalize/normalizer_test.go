@@ -148,6 +148,7 @@ func TestOfferRefuses(t *testing.T) {
 		{"line end in the key", func(r *gputide.RawOffer) { r.Key.InstanceType = "p5\n48xlarge" }, ReasonBadText, gputide.ErrInvalid},
 		{"long text in the key", func(r *gputide.RawOffer) { r.Key.Volume = strings.Repeat("x", 257) }, ReasonBadText, gputide.ErrInvalid},
 		{"invalid UTF-8 in the key", func(r *gputide.RawOffer) { r.Key.Region = "us\xff" }, ReasonBadText, gputide.ErrInvalid},
+		{"UTF-8 lost in decoding", func(r *gputide.RawOffer) { r.Key.InstanceType = "p5\ufffd48xlarge" }, ReasonBadText, gputide.ErrInvalid},
 		{"escape in the SKU", func(r *gputide.RawOffer) { r.SKU = "a\x1b[31m" }, ReasonBadText, gputide.ErrInvalid},
 		{"long part", func(r *gputide.RawOffer) { r.Part = strings.Repeat("x", 257) }, ReasonBadText, gputide.ErrInvalid},
 		{"control character in a component", func(r *gputide.RawOffer) { r.Price.Components = []gputide.Component{{Kind: "co\x00re"}} }, ReasonBadText, gputide.ErrInvalid},
