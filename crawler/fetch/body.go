@@ -84,6 +84,9 @@ func (b *body) open(resp *http.Response, data []byte) error {
 		b.decoded = b.raw
 		return nil
 	}
+	if resp.StatusCode == http.StatusPartialContent && b.hop.req.Header.Get("Range") == "" {
+		return b.fail(gputide.ErrSchemaDrift, errors.New("a part of the body came where all of it was asked for"))
+	}
 	b.want = announced(resp)
 	encoding := resp.Header.Get("Content-Encoding")
 	if b.want > b.limit && encoding == "" {

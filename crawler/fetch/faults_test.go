@@ -103,6 +103,7 @@ func TestFaults(t *testing.T) {
 			name:    "cut chunked body",
 			handler: raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nstart\r\n"), want: gputide.ErrSchemaDrift, tries: 1,
 		},
+		{name: "206 without asking", handler: status(206), want: gputide.ErrSchemaDrift, tries: 1},
 		{name: "cut gzip", handler: encoded("gzip", gzipped(big)[:500]), want: gputide.ErrSchemaDrift, tries: 1},
 		{name: "cut zstd", handler: encoded("zstd", zstded(big + "tail")[:20]), want: gputide.ErrSchemaDrift, tries: 1},
 		{name: "broken gzip", handler: encoded("gzip", "no gzip at all, but text"), want: gputide.ErrSchemaDrift, tries: 1},
