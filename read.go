@@ -121,7 +121,11 @@ type SignalValue struct {
 type Baseline struct {
 	Scopes []ScopeBaseline
 	Series map[OfferID]SeriesBaseline
+	Types  map[TypeName]struct{} // of the series
 }
+
+// TypeName names an instance type of one provider.
+type TypeName struct{ Partition, InstanceType string }
 
 // ScopeBaseline is the past of one scope.
 type ScopeBaseline struct {

@@ -11,7 +11,9 @@ import (
 // its next run with. Imports are left out of it. A provider never crawled has an
 // empty one.
 func (db *DB) Baseline(ctx context.Context, provider string) (*gputide.Baseline, error) {
-	out := &gputide.Baseline{Series: make(map[gputide.OfferID]gputide.SeriesBaseline)}
+	out := &gputide.Baseline{
+		Series: make(map[gputide.OfferID]gputide.SeriesBaseline), Types: make(map[gputide.TypeName]struct{}),
+	}
 	sids, err := db.selected(false, gputide.Selection{
 		Matches: []gputide.Match{{Field: gputide.FieldProvider, Values: []string{provider}}},
 	})
@@ -96,6 +98,7 @@ func (v *view) seriesBaseline(out *gputide.Baseline, sids []uint32) error {
 		if err != nil {
 			return err
 		}
+		out.Types[gputide.TypeName{Partition: k.Partition, InstanceType: k.InstanceType}] = struct{}{}
 		out.Series[k.ID()] = gputide.SeriesBaseline{
 			Price: gputide.Nano(s.price), Present: s.listedOrHeld(), Held: s.status == statusHeld, Source: sources.name(s.source),
 		}

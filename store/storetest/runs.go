@@ -269,6 +269,10 @@ func baseline(t *testing.T, s Store) {
 	if d := cmp.Diff(series, got.Series); d != "" {
 		t.Errorf("series (-want +got):\n%s", d)
 	}
+	types := map[gputide.TypeName]struct{}{{InstanceType: "a"}: {}, {InstanceType: "b"}: {}}
+	if d := cmp.Diff(types, got.Types); d != "" {
+		t.Errorf("types (-want +got):\n%s", d)
+	}
 }
 
 // refused lists runs that contradict themselves: nothing of them is stored.
