@@ -35,7 +35,6 @@ type outcome struct {
 type assembly struct {
 	*sink
 	outcome
-	base   *gputide.Baseline
 	past   map[gputide.Scope]*gputide.ScopeBaseline
 	states []*scopeState          // sorted
 	index  map[string]*scopeIndex // by signal name; "" for prices
@@ -60,14 +59,13 @@ type review struct {
 
 // assemble ends the intake and returns the run, without the times and texts that
 // do not follow from its rows.
-func (s *sink) assemble(base *gputide.Baseline, o outcome) (*gputide.Run, []*scopeState) {
+func (s *sink) assemble(o outcome) (*gputide.Run, []*scopeState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	a := &assembly{
 		sink:    s,
 		outcome: o,
-		base:    base,
 		past:    make(map[gputide.Scope]*gputide.ScopeBaseline),
 		index:   make(map[string]*scopeIndex),
 		held:    make(map[gputide.OfferID]*heldKey),
@@ -201,7 +199,7 @@ func (a *assembly) placeRefused() {
 	for i := range a.refused {
 		r := &a.refused[i]
 		t := r.cell.tally
-		if k := (typeKey{r.row.Key.Partition, r.row.Key.InstanceType}); !r.guarded && !a.all && a.types[k] != nil && !a.types[k].any {
+		if !r.guarded && !a.all && a.notOurs(r) {
 			t.notAccelerated++
 			continue
 		}
@@ -211,6 +209,13 @@ func (a *assembly) placeRefused() {
 		}
 	}
 	a.refused = nil
+}
+
+// notOurs reports whether an unreadable row is of a type that is known to have
+// no accelerator and of no offer the store has.
+func (a *assembly) notOurs(r *refusedRow) bool {
+	t := a.types[typeKey{r.row.Key.Partition, r.row.Key.InstanceType}]
+	return t != nil && !t.any && a.base.Series[r.id].Price == 0
 }
 
 // refuseIn keeps a refused row of a scope: for review, and as a key that is

@@ -64,6 +64,9 @@ func (s *sink) instanceType(partition, name string) *instanceType {
 	if !ok {
 		key = typeKey{s.texts.of(partition), s.texts.of(name)}
 		t = &instanceType{provider: s.info.Name, key: key, norm: s.norm, rank: s.rank}
+		_, t.known = s.base.Types[gputide.TypeName{
+			Partition: strings.TrimSpace(partition), InstanceType: strings.TrimSpace(name),
+		}]
 		s.types[key] = t
 	}
 	s.lastType = t

@@ -68,7 +68,9 @@ func newModelStore() *modelStore { return &modelStore{providers: make(map[string
 
 func (s *modelStore) of(provider string) *model {
 	if s.providers[provider] == nil {
-		s.providers[provider] = &model{base: gputide.Baseline{Series: make(map[gputide.OfferID]gputide.SeriesBaseline)}}
+		s.providers[provider] = &model{base: gputide.Baseline{
+			Series: make(map[gputide.OfferID]gputide.SeriesBaseline), Types: make(map[gputide.TypeName]struct{}),
+		}}
 	}
 	return s.providers[provider]
 }
@@ -80,7 +82,9 @@ func (s *modelStore) Baseline(_ context.Context, provider string) (*gputide.Base
 		return nil, s.baseErr
 	}
 	m := s.of(provider)
-	out := &gputide.Baseline{Series: make(map[gputide.OfferID]gputide.SeriesBaseline)}
+	out := &gputide.Baseline{
+		Series: make(map[gputide.OfferID]gputide.SeriesBaseline), Types: cloneMap(m.base.Types),
+	}
 	for id, b := range m.base.Series {
 		out.Series[id] = b
 	}
@@ -154,6 +158,7 @@ func (m *model) commitScope(run *gputide.Run, sc gputide.ScopeRun) {
 		b.Sources[sc.Source]++
 		for _, o := range run.Offers {
 			if sc.Scope.Covers(&o.Key, o.Part) {
+				m.base.Types[gputide.TypeName{Partition: o.Key.Partition, InstanceType: o.Key.InstanceType}] = struct{}{}
 				m.base.Series[o.Key.ID()] = gputide.SeriesBaseline{Price: o.Price, Present: true, Source: sc.Source}
 			}
 		}

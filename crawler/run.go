@@ -86,15 +86,15 @@ func (c *Crawler) read(
 	if base == nil {
 		base = &gputide.Baseline{}
 	}
-	s := newSink(info, c.Normalizer, opt.Collect == CollectAll, opt.Progress)
+	s := newSink(info, c.Normalizer, base, opt.Collect == CollectAll, opt.Progress)
 	deadline := opt.Deadline
 	if info.Deadline > 0 {
 		deadline = info.Deadline
 	}
 	o := outcome{at: at, cause: opt.Cause, replace: opt.Replace}
-	s.ask(ctx, p, deadline, base, &o)
+	s.ask(ctx, p, deadline, &o)
 	o.cancelled = errors.Is(ctx.Err(), context.Canceled)
-	run, scopes := s.assemble(base, o)
+	run, scopes := s.assemble(o)
 	if o.crawlErr == nil && o.rateErr == nil && len(scopes) == 0 && s.silent() {
 		o.crawlErr = fmt.Errorf("%w: the adapter reported no scope", gputide.ErrEmpty)
 	}
@@ -118,7 +118,7 @@ func (s *sink) silent() bool {
 
 // ask calls the abilities of the provider one after the other, within its
 // deadline, and notes how they ended.
-func (s *sink) ask(ctx context.Context, p gputide.Provider, deadline time.Duration, base *gputide.Baseline, o *outcome) {
+func (s *sink) ask(ctx context.Context, p gputide.Provider, deadline time.Duration, o *outcome) {
 	timeout := fmt.Errorf("not done within %s: %w", deadline, context.DeadlineExceeded)
 	ctx, cancel := context.WithTimeoutCause(fetch.WithRun(fetch.WithRecorder(ctx, s.body), o.at), deadline, timeout)
 	defer cancel()
@@ -128,7 +128,7 @@ func (s *sink) ask(ctx context.Context, p gputide.Provider, deadline time.Durati
 		specCtx, done := context.WithTimeout(ctx, deadline/specShare)
 		err := protect(func() error { return sp.CrawlSpecs(specCtx, b) })
 		done()
-		s.specsRead(err, base)
+		s.specsRead(err)
 	}
 	o.crawlErr = s.unlessSkipped(protect(func() error { return p.Crawl(ctx, b) }), true)
 	if rp, ok := p.(gputide.RateCrawler); ok {
@@ -154,19 +154,14 @@ func late(ctx context.Context, err error) error {
 	}
 }
 
-// specsRead records how reading specs ended. Prices go on either way; but when
-// it failed, a row of a known offer is ours even if nothing now says that its
-// type has an accelerator.
-func (s *sink) specsRead(err error, base *gputide.Baseline) {
+// specsRead records how reading specs ended. Prices go on either way.
+func (s *sink) specsRead(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err == nil || onlySkipped(err) {
-		s.blame(err, false)
-		return
-	}
-	s.known = base.Series
 	s.blame(err, false)
-	s.notes = append(s.notes, "specs: "+err.Error())
+	if err != nil && !onlySkipped(err) {
+		s.notes = append(s.notes, "specs: "+err.Error())
+	}
 }
 
 // unlessSkipped returns err, or nil when all it says is that sources were

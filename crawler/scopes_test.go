@@ -302,7 +302,7 @@ func TestQuarantinePointsToItsBody(t *testing.T) {
 		{"none kept", []gputide.Body{{Source: "list", URL: "u1"}}, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSink(info("list"), loadNormalizer(t), false, func(Progress) {})
+			s := newSink(info("list"), loadNormalizer(t), &gputide.Baseline{}, false, func(Progress) {})
 			b := gputide.NewBatch("fake", day0, s)
 			many(b, "list", "a", 20, "3")
 			b.Add(offer("list", "bad", "0"))
@@ -310,7 +310,7 @@ func TestQuarantinePointsToItsBody(t *testing.T) {
 			for _, body := range tt.bodies {
 				s.body(body)
 			}
-			run, _ := s.assemble(&gputide.Baseline{}, outcome{at: day0, cause: gputide.CauseCrawl})
+			run, _ := s.assemble(outcome{at: day0, cause: gputide.CauseCrawl})
 			if len(run.Quarantined) != 1 || run.Quarantined[0].BodyHash != tt.want {
 				t.Errorf("quarantined %+v, want body %q", run.Quarantined, tt.want)
 			}

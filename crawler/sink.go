@@ -39,6 +39,7 @@ type sink struct {
 	info     gputide.Info
 	norm     normalizer
 	all      bool // keep rows without an accelerator
+	base     *gputide.Baseline
 	progress func(Progress)
 	rank     ranks
 
@@ -61,7 +62,6 @@ type sink struct {
 	bodies    []gputide.Body
 	scopeErrs map[reportedErr]error
 	notes     []string
-	known     map[gputide.OfferID]gputide.SeriesBaseline // set when the specs could not be read
 }
 
 // keptRow is a normalised row.
@@ -92,11 +92,12 @@ type blindKey struct {
 // reportedErr finds the error behind the reason of a failed scope.
 type reportedErr struct{ source, reason string }
 
-func newSink(info gputide.Info, norm normalizer, all bool, progress func(Progress)) *sink {
+func newSink(info gputide.Info, norm normalizer, base *gputide.Baseline, all bool, progress func(Progress)) *sink {
 	return &sink{
 		info:      info,
 		norm:      norm,
 		all:       all,
+		base:      base,
 		progress:  progress,
 		rank:      newRanks(info.Sources),
 		texts:     make(interner),
@@ -126,21 +127,22 @@ func (s *sink) Offer(raw gputide.RawOffer) {
 	}
 	c := s.count(raw.Source, &raw.Key, raw.Part)
 	t := s.instanceType(raw.Key.Partition, raw.Key.InstanceType)
-	if !s.all && !t.accelerated(raw.Spec, raw.Source) && !s.isKnown(&raw.Key) {
+	if !s.all && !t.accelerated(raw.Spec, raw.Source) && !s.isKnown(&raw.Key, t) {
 		c.tally.notAccelerated++
 		return
 	}
 	s.keep(raw, c, t)
 }
 
-// isKnown reports whether k is an offer the store has, when the specs that would
-// tell that it is one of ours could not be read.
-func (s *sink) isKnown(k *gputide.Key) bool {
-	if len(s.known) == 0 {
+// isKnown reports whether k is an offer the store has. It is ours whatever is
+// now said of its type t, or nothing is: leaving it out would tell of an offer
+// still listed that it is withdrawn.
+func (s *sink) isKnown(k *gputide.Key, t *instanceType) bool {
+	if !t.known {
 		return false
 	}
 	key, ok := s.cleanKey(k)
-	return ok && s.known[key.ID()].Price > 0
+	return ok && s.base.Series[key.ID()].Price > 0
 }
 
 func (s *sink) keep(raw gputide.RawOffer, c *cell, t *instanceType) {

@@ -87,12 +87,12 @@ func TestCountsAddUp(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		rows, ends := randomSteps(rng)
-		s := newSink(info("bulk", "page"), normalizer, seed%2 == 0, func(Progress) {})
+		s := newSink(info("bulk", "page"), normalizer, pastOf(), seed%2 == 0, func(Progress) {})
 		b := gputide.NewBatch("fake", day0, s)
 		for _, step := range append(rows, ends...) {
 			step(b)
 		}
-		run, _ := s.assemble(pastOf(), outcome{at: day0, cause: gputide.CauseCrawl})
+		run, _ := s.assemble(outcome{at: day0, cause: gputide.CauseCrawl})
 		var kept int64
 		for _, r := range run.Report.Sources {
 			if got := r.Kept + sum(r.Skipped) + sum(r.Omitted); r.Read != got {
@@ -114,7 +114,7 @@ func TestCountsAddUp(t *testing.T) {
 func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	normalizer := loadNormalizer(t)
 	assemble := func(rng *rand.Rand, rows, ends []step, workers int) *gputide.Run {
-		s := newSink(info("bulk", "page"), normalizer, false, func(Progress) {})
+		s := newSink(info("bulk", "page"), normalizer, pastOf(), false, func(Progress) {})
 		b := gputide.NewBatch("fake", day0, s)
 		b.Spec(gputide.Spec{Source: "page", InstanceType: "t1", MemoryGiB: new(64.0)})
 		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
@@ -131,7 +131,7 @@ func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 		for _, end := range ends {
 			end(b)
 		}
-		run, _ := s.assemble(pastOf(), outcome{at: day0, cause: gputide.CauseCrawl})
+		run, _ := s.assemble(outcome{at: day0, cause: gputide.CauseCrawl})
 		return run
 	}
 	for seed := range uint64(10) {
@@ -225,6 +225,40 @@ func TestSpecsOfOneType(t *testing.T) {
 	}
 }
 
+// TestKnownOffersStayOurs holds that an offer the store has is read on whatever
+// is now said of its type: left out, it would count as withdrawn.
+func TestKnownOffersStayOurs(t *testing.T) {
+	cpu := spec(&gputide.Spec{VCPU: new(2.0)})
+	r := newRig(t, "list")
+	r.run(t, 0, func(b *gputide.Batch) {
+		many(b, "list", "gpu", 20, "3")
+		b.Add(offer("list", "cpu", "1", cpu))
+		b.Add(offer("list", "torn", "1", cpu))
+		b.Done("list", everything)
+	}, func(o *Options) { o.Collect = CollectAll })
+	r.run(t, 1, func(b *gputide.Batch) {
+		many(b, "list", "gpu", 20, "3")
+		b.Add(offer("list", "cpu", "1.5", cpu))
+		b.Add(offer("list", "cpu", "1.5", cpu, inRegion("elsewhere")))
+		b.Add(offer("list", "never", "1", cpu))
+		b.Add(offer("list", "torn", "1", cpu, inRegion("elsewhere")))
+		b.Skip("list", offer("list", "torn", "").Key, "no_price", "null")
+		b.Skip("list", offer("list", "cpu", "", inRegion("abroad")).Key, "no_price", "null")
+		b.Done("list", everything)
+	})
+	run := r.last(t)
+	if got := prices(run); len(got) != 21 || got["cpu"] != "1.5" {
+		t.Errorf("offers %v, want the cards and cpu", got)
+	}
+	if len(run.HeldKeys) != 1 || run.HeldKeys[0].Key.InstanceType != "torn" {
+		t.Errorf("held keys %+v, want the one of torn", run.HeldKeys)
+	}
+	rep := reportOf(t, run, "list")
+	if rep.Omitted["not_accelerated"] != 4 || rep.Skipped["no_price"] != 1 || rep.Kept != 21 {
+		t.Errorf("report %+v", rep)
+	}
+}
+
 func TestSpecFailureNeverFailsPrices(t *testing.T) {
 	boom := &gputide.FetchError{Source: "describe", Status: 503, Kind: gputide.ErrUnavailable, URL: "https://d.test"}
 	for _, tt := range []struct {
@@ -301,7 +335,7 @@ func BenchmarkSink(b *testing.B) {
 	run := func(name string, next func(i int) gputide.RawOffer) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			s := newSink(info("list"), normalizer, false, func(Progress) {})
+			s := newSink(info("list"), normalizer, &gputide.Baseline{}, false, func(Progress) {})
 			batch := gputide.NewBatch("fake", day0, s)
 			i := 0
 			for b.Loop() {

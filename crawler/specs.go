@@ -49,6 +49,7 @@ type instanceType struct {
 	key      typeKey
 	norm     normalizer
 	rank     ranks
+	known    bool // the store has offers of it
 
 	base   []statement
 	baseOK bool // base alone describes an accelerator
