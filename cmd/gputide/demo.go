@@ -140,10 +140,7 @@ func demoQuestions() []demoStep {
 			"How the spot price of eight H100 moved at GCP",
 			[]string{"query", "trend", "--type", "a3-highgpu-8g", "--market", "spot", "--bucket", "quarter"},
 		},
-		{
-			"What spot saved there against on demand, and how much of the time at least half",
-			[]string{"query", "spot", "--type", "a3-highgpu-8g", "--at-least", "50"},
-		},
+		{"What spot saved there against on demand", []string{"query", "spot", "--type", "a3-highgpu-8g"}},
 		{
 			"The best zone of AWS us-east-1 in January 2020. The history has no on-demand price of\nthat time, so there is no discount, and REASON says why",
 			[]string{
