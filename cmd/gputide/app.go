@@ -28,10 +28,13 @@ Start with a crawl (no key is needed for a useful first run), then ask:
   gputide explain OFFER_ID
 
 Exit codes: 0 ok, 1 error, 2 the command line is wrong, 3 one or more providers
-failed (what the others gave is stored).`
+failed (what the others gave is stored).
+
+Answers go to stdout, what is said about them to stderr. A table fits the terminal,
+or $COLUMNS; NO_COLOR turns colours off.`
 
 const rootExample = `  gputide query offers --gpu h100 --count 8 --market on_demand
-  gputide query offers --fits 80GB --max-price 3 --country de
+  gputide query offers --fits 80GB --max-price 3 --in USD
   gputide query changes --since 7d --gpu rtx-4090
   gputide gpus h100
   gputide providers`
@@ -84,13 +87,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
+	hint := didYouMean(nearCommands(cmd, args[0]))
+	if hint == "" {
+		hint = fmt.Sprintf("; see %s --help", cmd.CommandPath())
 	}
-	return usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), didYouMean(near(args[0], names)))
+	return usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }
 
 // flagError turns a flag that cannot be read into a usage error and suggests
@@ -99,9 +100,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	name, ok := strings.CutPrefix(text, "unknown flag: --")
 	if !ok {
-		return usagef("%w; see %s --help", err, cmd.CommandPath())
+		return usagef("%s; see %s --help", flagFault(err), cmd.CommandPath())
 	}
 	hint := didYouMean(dashed(near(name, flagNames(cmd))))
+	if c, _, err := cmd.Root().Find([]string{name}); hint == "" && err == nil && c != cmd.Root() {
+		hint = didYouMean([]string{c.CommandPath()})
+	}
 	if hint == "" {
 		hint = fmt.Sprintf("; see %s --help", cmd.CommandPath())
 	}

@@ -23,8 +23,8 @@ func (m *Main) explainCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explain OFFER_ID", Short: "Show where the price of one offer comes from", Long: explainLong, Args: argCount(1, 1),
 		Example: `  gputide query offers --gpu h100 --limit 1
-  gputide explain 0123456789ab
-  gputide explain 0123456789ab --at 2026-08-01 -o json`,
+  gputide explain 040ef0ac5271
+  gputide explain 27cd42a41ed6 --at 2026-10-01 -o json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := oneOf("output", out, objectFormats[:])
 			if err != nil {
@@ -74,7 +74,7 @@ func (m *Main) printExplanation(x *query.Explanation) {
 		{"first seen", stamp(x.FirstSeen.Time)},
 		{"price since", stamp(x.Since.Time)},
 		{"changed after", stamp(x.NotBefore.Time)},
-		{"confirmed", stamp(x.ObservedAt.Time) + " (" + ago(seconds(x.AgeS)) + " before)"},
+		{"confirmed", confirmedText(x)},
 		{"flags", flagText(x.Flags)},
 	})
 	pub := []fact{
@@ -103,6 +103,14 @@ func (m *Main) printExplanation(x *query.Explanation) {
 	}
 	m.evidence("price first seen by", x.Priced)
 	m.evidence("last confirmed by", x.Confirmed)
+}
+
+// confirmedText is when the price was last confirmed, empty before it was seen.
+func confirmedText(x *query.Explanation) string {
+	if x.ObservedAt.IsZero() {
+		return ""
+	}
+	return stamp(x.ObservedAt.Time) + " (" + ago(seconds(x.AgeS)) + " before)"
 }
 
 func acceleratorFacts(a *query.AcceleratorRow, c *query.CatalogueRow) []fact {

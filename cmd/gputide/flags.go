@@ -59,11 +59,27 @@ func flagsTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString("Flags say what a reader must know about an offer (field flags, column FLAGS):\n\n")
 	for _, f := range offerFlags() {
-		fmt.Fprintf(&b, "  %-24s %s\n", f.flag, f.meaning)
+		meaningLine(&b, string(f.flag), f.meaning)
 	}
 	b.WriteString("\nStates, one for an offer at a moment (field state, filter --state):\n\n")
 	for _, s := range offerStates() {
-		fmt.Fprintf(&b, "  %-24s %s\n", s.state, s.meaning)
+		meaningLine(&b, string(s.state), s.meaning)
 	}
 	return &cobra.Command{Use: "flags", Short: "What the flags and states of offers mean", Long: strings.TrimRight(b.String(), "\n")}
+}
+
+// meaningLine writes a word and its meaning, wrapped beside it.
+func meaningLine(b *strings.Builder, word, meaning string) {
+	const width = 56
+	head := word
+	for meaning != "" {
+		line := meaning
+		if len(line) > width {
+			if end := strings.LastIndexByte(line[:width+1], ' '); end > 0 {
+				line = line[:end]
+			}
+		}
+		fmt.Fprintf(b, "  %-23s%s\n", head, line)
+		head, meaning = "", strings.TrimLeft(meaning[len(line):], " ")
+	}
 }

@@ -57,9 +57,15 @@ type Main struct {
 // Run runs one command line, without the program's name, and returns the exit
 // code. It writes answers to Stdout, everything else to Stderr.
 func (m *Main) Run(ctx context.Context, args []string) int {
+	out := &answerWriter{w: m.Stdout}
+	m.Stdout = out
+	defer func() { m.Stdout = out.w }()
 	root := m.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err // an answer that did not arrive is no success
+	}
 	if err == nil {
 		return exitOK
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -199,4 +200,28 @@ func sliceRows[T any](list []T) iter.Seq2[T, error] {
 			}
 		}
 	}
+}
+
+// answerWriter keeps the first error of writing an answer, for the verbs that
+// print it a line at a time.
+type answerWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (a *answerWriter) Write(p []byte) (int, error) {
+	n, err := a.w.Write(p)
+	if a.err == nil {
+		a.err = err
+	}
+	return n, err
+}
+
+// asFile returns the file an answer goes to, if it is one.
+func asFile(w io.Writer) (*os.File, bool) {
+	if a, ok := w.(*answerWriter); ok {
+		w = a.w
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gputide/gputide"
+	"github.com/gputide/gputide/api"
 	"github.com/gputide/gputide/query"
 )
 
@@ -79,18 +81,21 @@ func (m *Main) quarantineListCmd() *cobra.Command {
 func (m *Main) quarantineShowCmd() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:     "show OFFER_ID",
-		Short:   "Show the refused rows of one offer",
-		Example: `  gputide quarantine show 0123456789abcdef0123456789abcdef`,
-		Args:    argCount(1, 1),
+		Use:   "show OFFER_ID",
+		Short: "Show the refused rows of one offer",
+		Long: `Shows the refused rows of one offer, each with its reason and the amount as
+published. The first digits of an offer id are enough, as for explain.`,
+		Example: `  gputide quarantine list
+  gputide quarantine show 1c0d50a518db`,
+		Args: argCount(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := oneOf("output", out, listFormats[:])
 			if err != nil {
 				return err
 			}
-			id, err := gputide.ParseOfferID(args[0])
-			if err != nil {
-				return &usageError{err}
+			id := strings.ToLower(args[0])
+			if err := api.CheckOfferID(id); err != nil {
+				return asUsage(err)
 			}
 			return m.quarantineShow(cmd.Context(), id, f)
 		},
@@ -126,16 +131,21 @@ func (m *Main) printRefused(rows []refusedRow, provider string, f format) error 
 	return err
 }
 
-func (m *Main) quarantineShow(ctx context.Context, id gputide.OfferID, f format) error {
+// quarantineShow prints the refused rows of the offer whose id starts with id.
+func (m *Main) quarantineShow(ctx context.Context, id string, f format) error {
 	all, err := m.refused(ctx, "")
 	if err != nil {
 		return err
 	}
 	var rows []refusedRow
 	for _, r := range all {
-		if r.OfferID == id.String() {
-			rows = append(rows, r)
+		if !strings.HasPrefix(r.OfferID, id) {
+			continue
 		}
+		if len(rows) > 0 && rows[0].OfferID != r.OfferID {
+			return usagef("%q begins the ids of several refused offers: give more digits", id)
+		}
+		rows = append(rows, r)
 	}
 	if len(rows) == 0 {
 		return &gputide.HintError{

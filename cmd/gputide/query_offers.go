@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,9 +31,9 @@ tiers; spot that is not below on-demand. --all hides nothing.
 const offersExample = `  gputide query offers --gpu h100 --limit 10
   gputide query offers --gpu h100,h200 --count 8 --market on_demand --country us
   gputide query offers --fits 80GB --max-price 3 --in USD
-  gputide query offers --gpu rtx-4090 --market spot --available
-  gputide query offers --provider alibaba --partition cn --market subscription
-  gputide query offers --type p5.48xlarge --os linux --at 2026-08-01 -o json`
+  gputide query offers --gpu rtx-4090 --tier secure --available
+  gputide query offers --country cn --market on_demand --in CNY
+  gputide query offers --type p5.48xlarge --os linux --at 2026-10-01 -o json`
 
 // offersInTable is how many offers a table shows unless told.
 const offersInTable = 100
@@ -112,6 +113,9 @@ func (m *Main) offers(ctx context.Context, o offersFlags, filter query.Filter) e
 		end.noRoom, err = printTable(m.Stdout, m.screenWidth(), m.colour(), offerTable(ans.Rows), ans.Rows)
 	}
 	m.footer(end)
+	if req.In != "" && len(ans.Rows) > 0 && !slices.ContainsFunc(ans.Rows, func(r query.OfferRow) bool { return r.Price != nil }) {
+		fmt.Fprintf(m.Stderr, "no exchange rate to %s is stored; gputide crawl --provider ecb reads those of the ECB\n", clean(req.In))
+	}
 	return err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -66,6 +67,14 @@ func (m *Main) types(ctx context.Context, req query.TypesRequest, form format) e
 	return err
 }
 
+// tenths writes an amount that was converted for people, as of TiB in GB.
+func tenths(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return number(new(math.Round(*v*10) / 10))
+}
+
 func typeTable() []column[query.TypeRow] {
 	return []column[query.TypeRow]{
 		{head: "PROVIDER", cell: func(r *query.TypeRow) string {
@@ -84,7 +93,7 @@ func typeTable() []column[query.TypeRow] {
 		{head: "VCPU", cell: func(r *query.TypeRow) string { return number(r.VCPU) }, right: true},
 		{head: "RAM GIB", cell: func(r *query.TypeRow) string { return number(r.MemoryGiB) }, right: true},
 		{head: "ARCH", cell: func(r *query.TypeRow) string { return string(r.CPUArch) }, shed: 6},
-		{head: "DISK GB", cell: func(r *query.TypeRow) string { return number(r.LocalDiskGB) }, right: true, shed: 4},
+		{head: "DISK GB", cell: func(r *query.TypeRow) string { return tenths(r.LocalDiskGB) }, right: true, shed: 4},
 		{head: "NET GBPS", cell: func(r *query.TypeRow) string { return number(r.NetworkGbps) }, right: true, shed: 3},
 		{head: "RDMA", cell: func(r *query.TypeRow) string {
 			if r.RDMA == nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -48,6 +50,49 @@ func didYouMean(names []string) string {
 	}
 	last := len(names) - 1
 	return ": did you mean " + strings.Join(names[:last], ", ") + " or " + names[last] + "?"
+}
+
+// nearCommands returns the commands that word may have meant: those of cmd, or
+// those of that name a level below it, as "query offers" is.
+func nearCommands(cmd *cobra.Command, word string) []string {
+	var names, below []string
+	for _, c := range cmd.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		names = append(names, c.Name())
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() && strings.EqualFold(sub.Name(), word) {
+				below = append(below, sub.CommandPath())
+			}
+		}
+	}
+	if out := near(word, names); len(out) > 0 {
+		return out
+	}
+	return below
+}
+
+// flagFault words a flag value that cannot be read without the text of the
+// parser below it.
+func flagFault(err error) string {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err.Error()
+	}
+	f := bad.GetFlag()
+	want := ""
+	switch f.Value.Type() {
+	case "int":
+		want = "give a whole number"
+	case "uint64":
+		want = "give a whole number, not negative"
+	case "duration":
+		want = "give a duration such as 90s, 10m or 1h30m"
+	default:
+		return err.Error()
+	}
+	return fmt.Sprintf("cannot read --%s %q: %s", f.Name, clip(bad.GetValue()), want)
 }
 
 func dashed(names []string) []string {

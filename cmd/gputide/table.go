@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -178,7 +177,7 @@ func (m *Main) screenWidth() int {
 	if n, err := strconv.Atoi(m.envText("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
-	if f, ok := m.Stdout.(*os.File); ok {
+	if f, ok := asFile(m.Stdout); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return w
 		}
@@ -193,6 +192,6 @@ func (m *Main) colour() bool {
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := asFile(w)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
