@@ -90,16 +90,13 @@ func (d *daemon) lastRun(ctx context.Context, provider string) (time.Time, error
 	return last, err
 }
 
-// errCrawling is returned for a provider that is being crawled already.
-var errCrawling = fmt.Errorf("%w: it is being crawled", gputide.ErrConflict)
-
-// crawl crawls one provider, unless it is being crawled.
+// crawl crawls one provider, once any crawl of it that is under way has ended.
 func (d *daemon) crawl(ctx context.Context, j *job) (crawler.Result, error) {
 	select {
 	case j.busy <- struct{}{}:
 		defer func() { <-j.busy }()
-	default:
-		return crawler.Result{}, errCrawling
+	case <-ctx.Done():
+		return crawler.Result{}, ctx.Err()
 	}
 	opt := fetch.Options{Archive: d.archive, NoConditional: d.collect == crawler.CollectAll}
 	if d.fixtures != "" {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/api"
 	"github.com/gputide/gputide/crawler"
+	"github.com/gputide/gputide/crawler/fetch"
 )
 
 const serveLong = `Crawls every provider on its schedule, for as long as it runs, and answers queries
@@ -199,7 +201,14 @@ func (m *Main) startDaemon(ctx context.Context, conf *config, jobs []job, fixtur
 		}
 		return nil, err
 	}
-	if fixtures == "" {
+	if fixtures != "" {
+		f, err := fetch.OpenFixtures(fixtures)
+		if err != nil {
+			return nil, fmt.Errorf("fixtures: %w", err)
+		}
+		have := f.Providers()
+		d.jobs = slices.DeleteFunc(jobs, func(j job) bool { return !slices.Contains(have, j.info.Name) })
+	} else {
 		archive := conf.Archive
 		if archive != "off" {
 			archive = conf.beside(archive)
