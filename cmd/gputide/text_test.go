@@ -6,7 +6,9 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -226,3 +228,19 @@ func TestMoneyText(t *testing.T) {
 		t.Errorf("derived price = %q", got)
 	}
 }
+
+// TestLostAnswer: a verb that prints facts a line at a time fails when they do
+// not arrive, as one that prints rows does.
+func TestLostAnswer(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"gpus", "h100"}, {"flags"}, {"--help"}} {
+		var stderr strings.Builder
+		m := &Main{Stdout: fullDisk{}, Stderr: &stderr, LookupEnv: func(string) (string, bool) { return "", false }, Now: time.Now}
+		if code := m.Run(t.Context(), args); code != exitError || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%q: exit code %d, stderr %q", args, code, stderr.String())
+		}
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
