@@ -163,12 +163,14 @@ func FuzzPrices(f *testing.F) {
 		f.Add(uint8(5), seed)
 	}
 	norm := normalizer(f)
-	names := Names()
-	f.Fuzz(func(t *testing.T, which uint8, body []byte) {
-		p := load(t, names[int(which)%len(names)])
-		if p.Form != FormPrices {
-			return
+	var prices []*Profile
+	for _, name := range Names() {
+		if p := load(f, name); p.Form == FormPrices {
+			prices = append(prices, p)
 		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, body []byte) {
+		p := prices[int(which)%len(prices)]
 		r, err := New(strings.NewReader(pricesHeader+"\n"+string(body)), p, Options{Normalizer: norm, Now: now})
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +186,11 @@ func FuzzPrices(f *testing.F) {
 				!o.Key.Currency.Valid() || !o.Key.Market.Valid() {
 				t.Fatalf("yielded %+v", row)
 			}
-			if n, err := gputide.ParseNano(o.Published.Amount); err != nil || n != o.Price {
+			amount, err := gputide.ParseAmount(o.Published.Amount)
+			if err != nil {
+				t.Fatalf("published %q", o.Published.Amount)
+			}
+			if n, err := gputide.RoundNano(amount); err != nil || n != o.Price {
 				t.Fatalf("published %q, price %s", o.Published.Amount, o.Price)
 			}
 			if s := row.Spec; s != nil && (s.InstanceType != o.Key.InstanceType || s.Provider != o.Key.Provider) {
@@ -214,13 +220,22 @@ func seeds(f *testing.F) [][]byte {
 func FuzzRatesAndSignals(f *testing.F) {
 	f.Add([]byte("2023-02-03,EUR,USD,1.0937,ECB\n"))
 	f.Add([]byte("2024-02-28T14:54:21Z,aws,us-east-1,g4dn.xlarge,NVIDIA T4,1,Linux,58,1,5-10%\n"))
+	fx, adv := load(f, "fx_ecb_2013_2026"), load(f, "aws_spot_advisor")
+	read := func(t *testing.T, p *Profile, header string, body []byte) *Reader {
+		t.Helper()
+		r, err := New(strings.NewReader(header+"\n"+string(body)), p, Options{Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		rates := reader(t, "fx_ecb_2013_2026", ratesHeader+"\n"+string(body))
+		rates := read(t, fx, ratesHeader, body)
 		list, err := rates.Rates(t.Context())
 		if err == nil && int64(len(list))+rates.Tally().RejectedRows() > rates.Tally().Rows {
 			t.Fatalf("%d rates of %d rows", len(list), rates.Tally().Rows)
 		}
-		signals := reader(t, "aws_spot_advisor", signalsHeader+"\n"+string(body))
+		signals := read(t, adv, signalsHeader, body)
 		moments, err := signals.Signals(t.Context())
 		if err != nil {
 			return

@@ -68,12 +68,13 @@ func (r *Reader) Prices(ctx context.Context) iter.Seq2[gputide.ImportRow, error]
 			if s.reason != "" {
 				return s.reason, true
 			}
-			p, ok := price(cells[colPrice])
-			if !ok {
+			row := gputide.ImportRow{At: at, Offer: s.offer, Spec: s.spec}
+			o := &row.Offer
+			o.Published.Amount = cells[colPrice]
+			var err error
+			if o.Price, o.Published, err = normalize.Hourly(o.Published, "", gputide.Count{}, nil); err != nil {
 				return ReasonPrice, true
 			}
-			row := gputide.ImportRow{At: at, Offer: s.offer, Spec: s.spec}
-			row.Offer.Price, row.Offer.Published.Amount = p, cells[colPrice]
 			stopped = !yield(row, nil)
 			return "", !stopped
 		})
@@ -124,6 +125,10 @@ func (r *Reader) series(w *words) *series {
 		if refused, ok := errors.AsType[*normalize.Refusal](err); ok {
 			s.reason = Reason(refused.Reason)
 		}
+		return s
+	}
+	if s.spec != nil { // the key may have been trimmed
+		s.spec.InstanceType = s.offer.Key.InstanceType
 	}
 	return s
 }

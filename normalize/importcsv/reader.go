@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/normalize"
 )
 
@@ -109,10 +108,4 @@ func (r *Reader) moment(s string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return t, true
-}
-
-// price reads an amount of money exactly.
-func price(s string) (gputide.Nano, bool) {
-	n, err := gputide.ParseNano(s)
-	return n, err == nil && n > 0
 }

@@ -249,7 +249,8 @@ func TestRejectedRows(t *testing.T) {
 		{edit(colPrice, "-1"), ReasonPrice},
 		{edit(colPrice, "NaN"), ReasonPrice},
 		{edit(colPrice, "$1"), ReasonPrice},
-		{edit(colPrice, "1.0000000001"), ReasonPrice},
+		{edit(colPrice, "1.0000000001"), ""}, // rounded, as published elsewhere
+		{edit(colPrice, "0.0000000001"), ReasonPrice},
 		{edit(colPrice, "9300000000"), ReasonPrice},
 		{edit(colProvider, "gcp"), ReasonProvider},
 		{edit(colMarket, "on_demand"), ReasonMarket},
@@ -263,6 +264,7 @@ func TestRejectedRows(t *testing.T) {
 		{edit(colCurrency, "usd"), ReasonCurrency},
 		{edit(colCurrency, ""), ReasonCurrency},
 		{edit(colType, ""), ""},
+		{edit(colType, " p3.2xlarge "), ""},
 		{strings.Replace(edit(colType, ""), "NVIDIA V100", "", 1), ReasonType},
 		{edit(colType, "a\x01b"), Reason(normalize.ReasonBadText)},
 		{edit(colType, "a\xffb"), Reason(normalize.ReasonBadText)},

@@ -1,26 +1,63 @@
 package importcsv
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gputide/gputide/normalize"
+)
 
 // Reason is why a row was rejected.
 type Reason string
 
 // The reasons of a rejected row, beside those of package normalize.
 const (
-	ReasonColumns  Reason = "bad_columns"       // not as many fields as the header
-	ReasonTime     Reason = "bad_time"          // not RFC 3339 UTC in whole seconds, before 1990 or in the future
-	ReasonPrice    Reason = "bad_price"         // blank, zero, negative, unreadable or more than nine decimals
-	ReasonProvider Reason = "unknown_provider"  // the profile does not know the provider
-	ReasonMarket   Reason = "unknown_market"    // the profile does not know the market
-	ReasonOS       Reason = "unknown_os"        // the profile does not know the operating system
-	ReasonRegion   Reason = "unknown_region"    // the profile has a table of regions and not this one
-	ReasonCount    Reason = "bad_count"         // no whole number and no binary fraction
-	ReasonType     Reason = "no_instance_type"  // neither a type nor a label with its count
-	ReasonCurrency Reason = "bad_currency"      // not three capital letters
-	ReasonValue    Reason = "bad_value"         // a rate, band or percentage outside its range
-	ReasonTwice    Reason = "twice"             // two rows state one thing differently
-	ReasonConflict Reason = "conflicting_price" // another price is stored, or stated in the file, for the offer and moment
+	ReasonColumns  Reason = "bad_columns"
+	ReasonTime     Reason = "bad_time"
+	ReasonPrice    Reason = "bad_price"
+	ReasonProvider Reason = "unknown_provider"
+	ReasonMarket   Reason = "unknown_market"
+	ReasonOS       Reason = "unknown_os"
+	ReasonRegion   Reason = "unknown_region"
+	ReasonCount    Reason = "bad_count"
+	ReasonType     Reason = "no_instance_type"
+	ReasonCurrency Reason = "bad_currency"
+	ReasonValue    Reason = "bad_value"
+	ReasonTwice    Reason = "twice"
+	ReasonConflict Reason = "conflicting_price" // found by the store
 )
+
+// ReasonDoc is a reason with its meaning.
+type ReasonDoc struct {
+	Code    Reason
+	Meaning string // one sentence
+}
+
+// Reasons lists every reason with its meaning, in the order of the docs.
+func Reasons() []ReasonDoc {
+	docs := []ReasonDoc{
+		{ReasonColumns, "The row has not as many fields as the header, or a quote is not closed."},
+		{ReasonTime, "The time is not RFC 3339 UTC in whole seconds (a date, for rates), or lies before 1990 or in the future."},
+		{ReasonPrice, "The price is blank, zero, negative, unreadable, beyond 9.2e9 or rounds to zero."},
+		{ReasonProvider, "The profile does not know the provider."},
+		{ReasonMarket, "The profile does not know the market."},
+		{ReasonOS, "The profile does not know the operating system."},
+		{ReasonRegion, "The profile has a table for the region column and not this word."},
+		{ReasonCount, "The count is no whole number and no binary fraction: a third has no exact decimal and is not guessed."},
+		{ReasonType, "There is no instance type, and no label with a count to make one of."},
+		{ReasonCurrency, "A currency is not three capital letters."},
+		{ReasonValue, "A rate, band or percentage is out of its range, or a band and its label differ."},
+		{ReasonTwice, "Another row of the file says something else of the same."},
+		{ReasonConflict, "Another price or rate is stored, or stated in the file, for the same offer and moment."},
+	}
+	for _, code := range [...]normalize.Reason{normalize.ReasonBadKey, normalize.ReasonBadText} {
+		for _, d := range normalize.Reasons() {
+			if d.Code == code {
+				docs = append(docs, ReasonDoc{Reason(code), d.Meaning})
+			}
+		}
+	}
+	return docs
+}
 
 // maxExamples bounds the rejected rows that are kept to be shown.
 const maxExamples = 5
