@@ -21,8 +21,8 @@ const maxCheckErrors = 20
 func (db *DB) Check(ctx context.Context) error {
 	c := &checker{ctx: ctx}
 	err := db.view(func(v *view) error {
-		for err := range v.tx.Check() {
-			c.add(err)
+		if err := checkPages(v.tx); err != nil {
+			return err
 		}
 		c.v = v
 		c.book(v.offers)
@@ -34,6 +34,16 @@ func (db *DB) Check(ctx context.Context) error {
 		return ctx.Err()
 	})
 	return errors.Join(err, errors.Join(c.errs...))
+}
+
+// checkPages verifies the pages of a file: nothing can be read from it safely
+// when they are broken.
+func checkPages(tx *bolt.Tx) error {
+	c := &checker{}
+	for err := range tx.Check() {
+		c.add(err)
+	}
+	return errors.Join(c.errs...)
 }
 
 type checker struct {

@@ -37,11 +37,17 @@ func (db *DB) Consistent(ctx context.Context, read func() error) error {
 	return read()
 }
 
-// generation numbers the commits of the file.
-func (db *DB) generation() (n int, err error) {
+// generation tells the state of the database: a compacted file numbers its
+// commits anew.
+type generation struct {
+	swaps  uint64
+	commit int
+}
+
+func (db *DB) generation() (g generation, err error) {
 	err = db.view(func(v *view) error {
-		n = v.tx.ID()
+		g = generation{swaps: db.swaps, commit: v.tx.ID()}
 		return nil
 	})
-	return n, err
+	return g, err
 }

@@ -50,7 +50,7 @@ func TestConsistentHoldsCommits(t *testing.T) {
 	}
 	defer db.Close()
 	calls := 0
-	var first, last int
+	var first, last generation
 	committed := make(chan struct{})
 	err = db.Consistent(t.Context(), func() error {
 		if calls++; calls <= consistentTries {
@@ -70,6 +70,6 @@ func TestConsistentHoldsCommits(t *testing.T) {
 	})
 	<-committed
 	if err != nil || calls != consistentTries+1 || first != last {
-		t.Errorf("%d calls, generations %d and %d, %v", calls, first, last, err)
+		t.Errorf("%d calls, generations %v and %v, %v", calls, first, last, err)
 	}
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"sort"
@@ -257,14 +256,4 @@ func eachSlot(b *bolt.Bucket, bm *roaring.Bitmap, fn func(uint32, slot)) error {
 		}
 	}
 	return nil
-}
-
-// Snapshot writes a consistent copy of the database, itself a database, to w.
-func (db *DB) Snapshot(w io.Writer) error {
-	return db.bolt.View(func(tx *bolt.Tx) error {
-		if _, err := tx.WriteTo(w); err != nil {
-			return fmt.Errorf("snapshot %s: %w", db.path, err)
-		}
-		return nil
-	})
 }

@@ -84,6 +84,14 @@ func (c *runCache) changed(scope uint32, tx int) {
 	c.floor[scope] = tx
 }
 
+// reset forgets everything: the transactions of another file are numbered anew.
+func (c *runCache) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.months, c.held, c.floor = nil, 0, nil
+	c.order.Init()
+}
+
 // markReader reads the run log in one transaction. Marks it returns are shared
 // and must not be changed.
 type markReader struct {

@@ -22,7 +22,7 @@ import (
 
 // The tests of more than one process run this binary again with these set.
 const (
-	envChild = "GPUTIDE_STORE_CHILD" // what the child does: open, read, write
+	envChild = "GPUTIDE_STORE_CHILD" // what the child does: open, read, write, compact, tryread, trywrite
 	envPath  = "GPUTIDE_STORE_PATH"
 	envFrom  = "GPUTIDE_STORE_FROM" // first night the child writes
 )
@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 // child returns 0 when it could do what was asked, 3 when the database was in
 // use and 1 for anything else.
 func child(mode, path string) int {
+	if mode == "tryread" || mode == "trywrite" {
+		return tryOpen(path, mode == "tryread")
+	}
 	db, err := store.Open(path, store.Options{ReadOnly: mode == "read", LockTimeout: 300 * time.Millisecond})
 	if errors.Is(err, gputide.ErrStoreLocked) {
 		fmt.Println(err)
@@ -47,7 +50,7 @@ func child(mode, path string) int {
 		return 1
 	}
 	defer db.Close()
-	if mode != "write" {
+	if mode != "write" && mode != "compact" {
 		return 0
 	}
 	from, _ := strconv.Atoi(os.Getenv(envFrom))
@@ -59,6 +62,15 @@ func child(mode, path string) int {
 			return 1
 		}
 		fmt.Printf("ack %d\n", n)
+		if mode == "write" {
+			continue
+		}
+		fmt.Printf("compact %d\n", n)
+		if _, err := db.Compact(context.Background()); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		fmt.Printf("done %d\n", n)
 	}
 }
 
@@ -161,7 +173,19 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills processes for some seconds")
 	}
-	want := 20
+	testKill(t, "write", 20)
+}
+
+// TestKillCompaction is TestKill with a writer that compacts after every night
+// and is killed while it does.
+func TestKillCompaction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills processes for some seconds")
+	}
+	testKill(t, "compact", 20)
+}
+
+func testKill(t *testing.T, mode string, want int) {
 	if n, err := strconv.Atoi(os.Getenv("GPUTIDE_KILLS")); err == nil {
 		want = n
 	}
@@ -170,19 +194,22 @@ func TestKill(t *testing.T) {
 	inside, kills, next := 0, 0, 0
 	for inside < want {
 		if kills++; kills > 20*want {
-			t.Fatalf("%d of %d kills fell inside a commit", inside, kills)
+			t.Fatalf("%d of %d kills fell inside a %s", inside, kills, mode)
 		}
-		acked, marked := killOnce(t, path, next, rng)
-		if marked > acked {
+		k := killOnce(t, mode, path, next, rng)
+		if k.inside {
 			inside++
 		}
 		nights := wholeNights(t, path)
-		if nights < acked+1 || nights > marked+1 {
-			t.Fatalf("acknowledged through night %d, marked %d, but %d nights are stored", acked, marked, nights)
+		if nights < k.acked+1 || nights > k.marked+1 {
+			t.Fatalf("acknowledged through night %d, marked %d, but %d nights are stored", k.acked, k.marked, nights)
+		}
+		if list, err := filepath.Glob(path + ".*"); err != nil || !slices.Equal(list, []string{path + ".lock"}) {
+			t.Fatalf("files left: %q, %v", list, err)
 		}
 		next = nights
 	}
-	t.Logf("%d kills, %d inside a commit, %d nights", kills, inside, next)
+	t.Logf("%d kills, %d inside a %s, %d nights", kills, inside, mode, next)
 	killed, twin := openAt(t, path, store.Options{}), open(t, store.Options{})
 	for n := range next {
 		mustCommit(t, twin, killRun(n))
@@ -194,11 +221,16 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killOnce runs a writer, kills it after some marks and returns the last night
-// acknowledged and the last marked; from - 1 for none.
-func killOnce(t *testing.T, path string, from int, rng *rand.Rand) (acked, marked int) {
+// killed is what a writer that was killed had told.
+type killed struct {
+	acked, marked int  // last night acknowledged and begun; from - 1 for none
+	inside        bool // it had begun what it was to be killed in, and not ended
+}
+
+// killOnce runs a writer and kills it in a commit or a compaction.
+func killOnce(t *testing.T, mode, path string, from int, rng *rand.Rand) killed {
 	t.Helper()
-	cmd := childCommand(t, "write", path, from)
+	cmd := childCommand(t, mode, path, from)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -206,37 +238,35 @@ func killOnce(t *testing.T, path string, from int, rng *rand.Rand) (acked, marke
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	acked, marked = from-1, from-1
-	lines := bufio.NewScanner(out)
-	stop := from + 1 + rng.IntN(3)
-	for lines.Scan() {
+	begin, end, longest := "mark", "ack", 4000
+	if mode == "compact" {
+		begin, end, longest = "compact", "done", 30_000
+	}
+	k := killed{acked: from - 1, marked: from - 1}
+	stop := from + rng.IntN(3)
+	for lines := bufio.NewScanner(out); lines.Scan(); { // to what it wrote before it died
 		word, num, _ := strings.Cut(lines.Text(), " ")
 		n, err := strconv.Atoi(num)
 		if err != nil {
 			t.Fatalf("child: %s", lines.Text())
 		}
-		if word == "ack" {
-			acked = n
-			continue
+		switch word {
+		case "mark":
+			k.marked = n
+		case "ack":
+			k.acked = n
 		}
-		marked = n
-		if n == stop {
-			spin(time.Duration(rng.IntN(4000)) * time.Microsecond)
+		if word == begin || word == end {
+			k.inside = word == begin
+		}
+		if word == begin && n == stop {
+			spin(time.Duration(rng.IntN(longest)) * time.Microsecond)
 			_ = cmd.Process.Kill()
-			break
-		}
-	}
-	for lines.Scan() { // what it wrote before it died
-		word, num, _ := strings.Cut(lines.Text(), " ")
-		if n, err := strconv.Atoi(num); err == nil && word == "ack" {
-			acked = n
-		} else if err == nil {
-			marked = n
 		}
 	}
 	_, _ = io.Copy(io.Discard, out)
 	_ = cmd.Wait()
-	return acked, marked
+	return k
 }
 
 // spin waits without giving the processor up: a kill must fall at a moment a
@@ -258,22 +288,30 @@ func wholeNights(t *testing.T, path string) int {
 	if err := db.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	nights, err := nightsOf(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nights
+}
+
+func nightsOf(ctx context.Context, db *store.DB) (int, error) {
 	nights := -1
-	for s, err := range db.Export(t.Context()) {
+	for s, err := range db.Export(ctx) {
 		if err != nil {
-			t.Fatal(err)
+			return 0, err
 		}
 		if nights >= 0 && len(s.Times) != nights {
-			t.Fatalf("%s has %d nights, others %d", s.Key.InstanceType, len(s.Times), nights)
+			return 0, fmt.Errorf("%s has %d nights, others %d", s.Key.InstanceType, len(s.Times), nights)
 		}
 		nights = len(s.Times)
 		for n := range s.Times {
 			if s.Times[n] != killNight(n).Unix() || s.Prices[n] != killPrice(n) {
-				t.Fatalf("night %d of %s: %d at %d", n, s.Key.InstanceType, s.Prices[n], s.Times[n])
+				return 0, fmt.Errorf("night %d of %s: %d at %d", n, s.Key.InstanceType, s.Prices[n], s.Times[n])
 			}
 		}
 	}
-	return max(nights, 0)
+	return max(nights, 0), nil
 }
 
 func mustCommit(t *testing.T, db *store.DB, r *gputide.Run) gputide.CommitResult {

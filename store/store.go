@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -43,15 +44,19 @@ type Options struct {
 // exclude each other.
 type DB struct {
 	path     string
+	file     string // path without symbolic links: what is locked and replaced
 	readOnly bool
 	deriver  Deriver
 	now      func() time.Time
 	tool     string
-	bolt     *bolt.DB
-	lock     *fileLock
 	dict     dictCache
 	runs     runCache
 	overlays [2]overlay // derived attributes of a read-only database whose stored ones come of other tables
+
+	swap  sync.RWMutex // held for reading by every transaction; guards what follows
+	bolt  *bolt.DB
+	lock  *fileLock
+	swaps uint64 // how often the file was replaced by a compacted one
 
 	writing sync.Mutex             // held by a write from its first read to its commit; guards what follows
 	seed    maphash.Seed           // of the prints of listings
@@ -68,23 +73,37 @@ type DB struct {
 // the timeout, [gputide.ErrNotFound] when a database to read does not exist and
 // [gputide.ErrInvalid] when the file is none of ours or of a newer version.
 func Open(path string, opt Options) (*DB, error) {
-	db := &DB{seed: maphash.MakeSeed(), path: path, readOnly: opt.ReadOnly, deriver: opt.Deriver, now: opt.Now, tool: opt.ToolVersion}
-	if db.now == nil {
-		db.now = time.Now
-	}
-	if opt.LockTimeout <= 0 {
-		opt.LockTimeout = defaultLockTimeout
-	}
-	if opt.ladder == nil {
-		opt.ladder = migrations()
-	}
+	db := newDB(path, opt)
 	if err := db.open(opt); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
+func newDB(path string, opt Options) *DB {
+	db := &DB{
+		seed: maphash.MakeSeed(), path: path, file: resolve(path), readOnly: opt.ReadOnly, deriver: opt.Deriver, now: opt.Now,
+		tool: opt.ToolVersion,
+	}
+	if db.now == nil {
+		db.now = time.Now
+	}
+	return db
+}
+
+// resolve follows the symbolic links of a path: a file renamed over a link would
+// replace the link, and a lock beside it would be another's.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
 func (db *DB) open(opt Options) error {
+	if opt.LockTimeout <= 0 {
+		opt.LockTimeout = defaultLockTimeout
+	}
 	if db.readOnly {
 		if _, err := os.Stat(db.path); errors.Is(err, fs.ErrNotExist) {
 			return &gputide.HintError{
@@ -92,44 +111,109 @@ func (db *DB) open(opt Options) error {
 				Hint: "run gputide crawl to create it, or name another with --db",
 			}
 		}
-	} else if err := db.acquire(opt.LockTimeout); err != nil {
-		return err
-	}
-	bopt := &bolt.Options{
-		Timeout:      opt.LockTimeout,
-		ReadOnly:     db.readOnly,
-		FreelistType: bolt.FreelistMapType,
-	}
-	if strconv.IntSize == 64 && !db.readOnly {
-		mapped := int64(initialMmap)
-		bopt.InitialMmapSize = int(mapped)
-	}
-	var err error
-	db.bolt, err = bolt.Open(db.path, fileMode, bopt)
-	switch {
-	case errors.Is(err, berrors.ErrTimeout):
-		return lockedError(db.path)
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
-		return &gputide.HintError{
-			Err:  fmt.Errorf("%w: %s is not a database of gputide: %w", gputide.ErrInvalid, db.path, err),
-			Hint: "name another file with --db, or restore a backup",
+	} else {
+		lock, err := acquire(db.file, opt.LockTimeout)
+		if err != nil {
+			return err
 		}
-	case err != nil:
-		return fmt.Errorf("open %s: %w", db.path, err)
+		db.lock = lock
+		if err := removeLeftovers(db.file); err != nil {
+			return err
+		}
+	}
+	return db.mount(opt)
+}
+
+// mount opens the file and brings it to this version.
+func (db *DB) mount(opt Options) (err error) {
+	if opt.ladder == nil {
+		opt.ladder = migrations()
+	}
+	if db.bolt, err = openBolt(db.path, db.file, db.readOnly, opt.LockTimeout); err != nil {
+		return err
 	}
 	return db.prepare(opt.ladder)
 }
 
-func (db *DB) acquire(timeout time.Duration) error {
-	lock, err := lockFile(db.path+".lock", timeout)
-	if errors.Is(err, errLockHeld) {
-		return lockedError(db.path)
+// openBolt opens the file of a database that is, or is to be, at path. A file
+// that was replaced while its lock was waited for is let go and the one in its
+// place opened.
+func openBolt(path, file string, readOnly bool, timeout time.Duration) (*bolt.DB, error) {
+	deadline := time.Now().Add(timeout)
+	for {
+		b, opened, err := tryBolt(path, file, readOnly, max(time.Until(deadline), time.Millisecond))
+		if err != nil {
+			return nil, err
+		}
+		now, err := os.Stat(file)
+		if err == nil && os.SameFile(opened, now) {
+			return b, nil
+		}
+		if err := errors.Join(err, b.Close()); err != nil {
+			return nil, fmt.Errorf("open %s: %w", path, err)
+		}
+	}
+}
+
+func tryBolt(path, file string, readOnly bool, timeout time.Duration) (*bolt.DB, fs.FileInfo, error) {
+	var opened *os.File
+	bopt := &bolt.Options{
+		Timeout:      timeout,
+		ReadOnly:     readOnly,
+		FreelistType: bolt.FreelistMapType,
+		OpenFile: func(_ string, flag int, mode os.FileMode) (_ *os.File, err error) {
+			opened, err = os.OpenFile(file, flag, mode)
+			return opened, err
+		},
+	}
+	if strconv.IntSize == 64 && !readOnly {
+		mapped := int64(initialMmap)
+		bopt.InitialMmapSize = int(mapped)
+	}
+	b, err := bolt.Open(path, fileMode, bopt)
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, nil, lockedError(path)
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
+		return nil, nil, &gputide.HintError{
+			Err:  fmt.Errorf("%w: %s is not a database of gputide: %w", gputide.ErrInvalid, path, err),
+			Hint: "name another file with --db, or restore a backup",
+		}
+	case err != nil:
+		return nil, nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	info, err := opened.Stat()
+	if err == nil {
+		err = b.View(func(tx *bolt.Tx) error { return checkWhole(tx, info) })
 	}
 	if err != nil {
-		return fmt.Errorf("lock %s: %w", db.path, err)
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), b.Close())
 	}
-	db.lock = lock
-	return nil
+	return b, info, nil
+}
+
+// checkWhole refuses a file that was cut short: reading past its end kills the
+// process.
+func checkWhole(tx *bolt.Tx, file fs.FileInfo) error {
+	if file.Size() >= tx.Size() {
+		return nil
+	}
+	return &gputide.HintError{
+		Err:  fmt.Errorf("%w: the file is cut short: %d bytes of %d", gputide.ErrInvalid, file.Size(), tx.Size()),
+		Hint: "restore a backup with gputide db restore",
+	}
+}
+
+// acquire takes the lock of the writer of a database.
+func acquire(path string, timeout time.Duration) (*fileLock, error) {
+	lock, err := lockFile(path+".lock", timeout)
+	if errors.Is(err, errLockHeld) {
+		return nil, lockedError(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return lock, nil
 }
 
 func lockedError(path string) error {
@@ -142,6 +226,8 @@ func lockedError(path string) error {
 // Close waits for running reads and releases the file. A second call does
 // nothing.
 func (db *DB) Close() error {
+	db.swap.Lock()
+	defer db.swap.Unlock()
 	var err error
 	if db.bolt != nil {
 		err = db.bolt.Close()

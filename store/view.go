@@ -17,7 +17,10 @@ type view struct {
 
 // view runs fn in a read transaction. fn copies what it needs and returns: a
 // read transaction that stays open pins pages and can keep a writer waiting.
+// It must not begin another: compaction may wait between the two.
 func (db *DB) view(fn func(*view) error) error {
+	db.swap.RLock()
+	defer db.swap.RUnlock()
 	return db.bolt.View(func(tx *bolt.Tx) error {
 		return fn(&view{
 			db: db, tx: tx, d: newDict(tx, &db.dict), offers: offersOf(tx), signals: signalsOf(tx),

@@ -331,6 +331,8 @@ func (w *writer) committed() {
 // update runs fn in a write transaction of a provider and brings the caches up
 // to date after the commit. An error of fn leaves everything as it was.
 func (db *DB) update(provider string, cause gputide.Cause, fn func(*writer) error) error {
+	db.swap.RLock()
+	defer db.swap.RUnlock()
 	var w *writer
 	err := db.bolt.Update(func(tx *bolt.Tx) error {
 		var err error
