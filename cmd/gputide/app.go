@@ -21,7 +21,8 @@ and answers: what does it cost now, how has it moved, what can I buy.
 It gives prices and specs with evidence. It does not provision, recommend, or
 price tokens, storage products or software.
 
-Start with a crawl (no key is needed for a useful first run), then ask:
+gputide demo shows it on recorded prices, without a network. To start, crawl (no
+key is needed for a useful first run), then ask:
 
   gputide crawl
   gputide query offers --gpu h100 --limit 10

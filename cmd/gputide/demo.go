@@ -142,7 +142,7 @@ func demoQuestions() []demoStep {
 		},
 		{"What spot saved there against on demand", []string{"query", "spot", "--type", "a3-highgpu-8g"}},
 		{
-			"The best zone of AWS us-east-1 in January 2020. The history has no on-demand price of\nthat time, so there is no discount, and REASON says why",
+			"The best zone of AWS us-east-1 for one V100, a month of 2020. The history has no\non-demand price of that time, so there is no discount, and REASON says why",
 			[]string{
 				"query", "spot", "--type", "p3.2xlarge", "--region", "us-east-1", "--from", "2020-01-05", "--to", "2020-02-05",
 				"--sort", "price",

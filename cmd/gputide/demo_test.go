@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,6 +93,16 @@ func TestDemoRefusesAFileThatExists(t *testing.T) {
 	}
 	if got := string(mustRead(t, "mine.db")); got != "mine" {
 		t.Errorf("the file is now %q", got)
+	}
+}
+
+// TestDemoKnowsItsTerminal: the commands of a demo fit the terminal it runs on.
+func TestDemoKnowsItsTerminal(t *testing.T) {
+	if f, ok := asFile(&answerWriter{w: &answerWriter{w: os.Stdout}}); !ok || f != os.Stdout {
+		t.Error("the terminal is not found behind two writers")
+	}
+	if _, ok := asFile(&answerWriter{w: &answerWriter{w: io.Discard}}); ok {
+		t.Error("a file is found where there is none")
 	}
 }
 

@@ -217,11 +217,15 @@ func (a *answerWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// asFile returns the file an answer goes to, if it is one.
+// asFile returns the file an answer goes to, if it is one. A command that demo
+// runs writes through the demo's writer.
 func asFile(w io.Writer) (*os.File, bool) {
-	if a, ok := w.(*answerWriter); ok {
+	for {
+		a, ok := w.(*answerWriter)
+		if !ok {
+			f, ok := w.(*os.File)
+			return f, ok
+		}
 		w = a.w
 	}
-	f, ok := w.(*os.File)
-	return f, ok
 }
