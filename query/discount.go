@@ -48,8 +48,8 @@ type DiscountRow struct {
 	KeyRow
 	Over                 Over           `json:"over"`
 	OnDemand             *Money         `json:"on_demand"` // now; null without a reference in force
-	Price                *Money         `json:"price"`     // now, the last known; see State
-	NowPct               *Percent       `json:"now_pct"`
+	Price                *Money         `json:"price"`     // the last known; see State
+	NowPct               *Percent       `json:"now_pct"`   // at the end of the window
 	MinPct               *Percent       `json:"min_pct"`
 	P5Pct                *Percent       `json:"p5_pct"`
 	P50Pct               *Percent       `json:"p50_pct"`
@@ -216,7 +216,7 @@ func (e *Engine) discount(ctx context.Context, p *past, c *candidate, refs *part
 	if err != nil {
 		return nil, err
 	}
-	row.compare(c, ref, t, other, ask)
+	row.compare(ref, t, other, ask)
 	return row, nil
 }
 
@@ -251,20 +251,27 @@ func discountRow(p *past, c *candidate, t *track, stats *priceStats, ask *discou
 	return row
 }
 
-// compare fills in all that needs a reference.
-func (row *DiscountRow) compare(c *candidate, ref *gputide.Quote, t, other *track, ask *discountAsk) {
+// compare fills in all that needs a reference. A reference without a price at
+// any time of the window is none: prices of different years say nothing of each
+// other.
+func (row *DiscountRow) compare(ref *gputide.Quote, t, other *track, ask *discountAsk) {
+	s, n, covered := pair(t, other, ask.over)
+	reference, known := other.now()
+	if !known && covered == 0 && n == 0 {
+		row.Reason = NoReference
+		return
+	}
 	row.OnDemandOffer = Text(ref.ID.String())
-	if inForce(ref.State) {
-		row.OnDemand = new(Money(ref.Price))
-		if inForce(c.quote.State) {
-			row.NowPct = NewPercent(ratioOf(c.quote.Price, ref.Price).discount())
-			switch c.quote.Key.Market {
+	if known {
+		row.OnDemand = new(Money(reference))
+		if price, ok := t.now(); ok {
+			row.NowPct = NewPercent(ratioOf(price, reference).discount())
+			switch gputide.Market(row.Market) {
 			case gputide.Commitment, gputide.Subscription:
-				row.BreakEvenUtilisation = NewFraction(big.NewRat(int64(c.quote.Price), int64(ref.Price)))
+				row.BreakEvenUtilisation = NewFraction(big.NewRat(int64(price), int64(reference)))
 			}
 		}
 	}
-	s, n, covered := pair(t, other, ask.over)
 	row.Samples, row.CoveredShare = n, share(covered, uint64(t.to-t.from))
 	if n == 0 {
 		return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -126,6 +127,30 @@ func TestDiscountOfAWithdrawnReference(t *testing.T) {
 	r := one(t, w.discount(DiscountRequest{}))
 	if got := off(r); got != "- 60 60 60" || r.OnDemand != nil || r.CoveredShare.String() != "0.4" {
 		t.Errorf("%s, on demand %v, covered %s", got, r.OnDemand, r.CoveredShare)
+	}
+}
+
+// Prices of different times say nothing of each other.
+func TestDiscountNeedsTheSameTime(t *testing.T) {
+	w := cardWorld(t)
+	k := gputide.Key{Provider: "aws", Region: "us-east-1", InstanceType: "p5"}
+	w.series(k, leg{"2026-09-28", "100"})
+	k.Market = gputide.Spot
+	id := w.series(k, leg{"2026-01-01", "40"})
+	ended := moment(t, "2026-02-01")
+	w.pasts[id] = []gputide.Interval{
+		{From: w.pasts[id][0].From, To: ended.Add(time.Second), Price: w.pasts[id][0].Price, State: gputide.StatePriced},
+		{From: ended.Add(time.Second), To: noon.Add(time.Second), Price: w.pasts[id][0].Price, State: gputide.StateImportedEnd},
+	}
+	q := &w.quotes[len(w.quotes)-1]
+	q.State, q.Imported, q.ObservedAt = gputide.StateImportedEnd, true, ended
+	r := one(t, w.discount(DiscountRequest{}))
+	if got := off(r); got != "- - - - no_reference" || r.OnDemand != nil || !r.To.Equal(ended.Add(time.Second)) {
+		t.Errorf("%s, on demand %v, until %s", got, r.OnDemand, r.To)
+	}
+	r = one(t, w.discount(DiscountRequest{To: noon}))
+	if got := off(r); got != "- - - -" || r.OnDemand.String() != "100" {
+		t.Errorf("with a window that holds both: %s, on demand %v", got, r.OnDemand)
 	}
 }
 

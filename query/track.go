@@ -47,9 +47,10 @@ type step struct {
 
 // track is the history of one series in a window.
 type track struct {
-	from, to  int64 // [from, to), in Unix seconds
-	carried   bool  // a price was in force just before the window
-	listed    bool  // it was on offer, priced or not, at some time of the window
+	from, to  int64             // [from, to), in Unix seconds
+	carried   bool              // a price was in force just before the window
+	listed    bool              // it was on offer, priced or not, at some time of the window
+	end       *gputide.Interval // what holds at the last second of the window; nil when nothing is known then
 	stretches []stretch
 	steps     []step
 	rows      []gputide.Observation // read on the basis of rows only
@@ -72,6 +73,9 @@ func (e *Engine) track(ctx context.Context, id gputide.OfferID, from, to time.Ti
 		}
 		t.take(iv, last)
 		last = iv
+	}
+	if last != nil && last.To.Unix() >= t.to {
+		t.end = last
 	}
 	if over != OverRows {
 		return t, nil
@@ -101,6 +105,19 @@ func (t *track) take(iv, last *gputide.Interval) {
 		return
 	}
 	t.stretches = append(t.stretches, stretch{from: from, to: to, price: iv.Price})
+}
+
+// now returns the price at the end of the window; false where it is not known
+// to be one a buyer is charged.
+func (t *track) now() (gputide.Nano, bool) {
+	if t.end == nil {
+		return 0, false
+	}
+	switch t.end.State {
+	case gputide.StatePriced, gputide.StateHeld, gputide.StateGap, gputide.StateStale, gputide.StateSoldOut:
+		return t.end.Price, true
+	}
+	return 0, false
 }
 
 // covered returns the seconds in which a price was in force.

@@ -39,17 +39,18 @@ func units(m query.Money) float64 { return gputide.Nano(m).Units() }
 const (
 	chartHeight     = 10
 	chartWidth      = 80 // where the output is no terminal
-	mostChartLines  = 6
+	mostChartLines  = 6  // in one chart
+	mostCharts      = 3  // below each other, where lines cannot be told apart by colour
 	leastChartWidth = 24
 )
 
-// drawn returns the lines that can be drawn, and how many more there are.
-func (f *figure) drawn() (lines []figureLine, more int) {
+// drawn returns at most n lines that can be drawn, and how many more there are.
+func (f *figure) drawn(n int) (lines []figureLine, more int) {
 	for _, l := range f.lines {
 		if len(l.points) < 2 {
 			continue
 		}
-		if len(lines) == mostChartLines {
+		if len(lines) == n {
 			more++
 			continue
 		}
@@ -61,7 +62,11 @@ func (f *figure) drawn() (lines []figureLine, more int) {
 // drawFigure draws a chart in characters. With colours the lines share one
 // chart, without each has its own: they could not be told apart.
 func (m *Main) drawFigure(w io.Writer, f figure) error {
-	lines, more := f.drawn()
+	most := mostCharts
+	if m.colour() {
+		most = mostChartLines
+	}
+	lines, more := f.drawn(most)
 	if len(lines) == 0 {
 		return nil
 	}
@@ -96,7 +101,7 @@ func drawLines(w io.Writer, title string, width int, lines []figureLine, colour 
 	data := make([][]float64, len(lines))
 	names := make([]string, len(lines))
 	for i := range lines {
-		data[i], names[i] = resample(lines[i].points, from, to, inner), lines[i].name
+		data[i], names[i] = resample(lines[i].points, from, to, inner), clean(lines[i].name)
 	}
 	options := []asciigraph.Option{asciigraph.Height(chartHeight), asciigraph.YAxisValueFormatter(axisText)}
 	if colour {
@@ -110,7 +115,7 @@ func drawLines(w io.Writer, title string, width int, lines []figureLine, colour 
 	}
 	start, end := from.Format(time.DateOnly), to.Format(time.DateOnly)
 	gap := max(1, inner-len(start)-len(end))
-	_, err := fmt.Fprintf(w, "\n%s\n%s\n%s%s%s%s\n", fitText(title, width), asciigraph.PlotMany(data, options...),
+	_, err := fmt.Fprintf(w, "\n%s\n%s\n%s%s%s%s\n", fitText(clean(title), width), asciigraph.PlotMany(data, options...),
 		strings.Repeat(" ", gutter), start, strings.Repeat(" ", gap), end)
 	return err
 }

@@ -153,7 +153,7 @@ func discountFigure(ans *query.DiscountAnswer) figure {
 	}
 	for i, points := range ans.Lines {
 		r := &ans.Rows[i]
-		line := figureLine{name: clean(strings.Join([]string{string(r.InstanceType), place(&r.KeyRow), purchase(&r.KeyRow)}, " "))}
+		line := figureLine{name: clean(strings.Join([]string{string(r.InstanceType), zoneText(r), purchase(&r.KeyRow)}, " "))}
 		for _, p := range points {
 			switch {
 			case priced:
@@ -195,7 +195,7 @@ func discountTable() []column[query.DiscountRow] {
 		pct("WORST FALL", 14, func(r *row) *query.Percent { return r.MaxDrawdownPct }),
 		{head: "GPU", cell: func(r *row) string { return timesText(r) }, least: 10, shed: 6},
 		{head: "PROVIDER", cell: func(r *row) string { return sellerText(&r.KeyRow) }, least: 8},
-		{head: "REGION", cell: func(r *row) string { return place(&r.KeyRow) }, least: 8},
+		{head: "REGION", cell: zoneText, least: 12},
 		{head: "TYPE", cell: func(r *row) string { return string(r.InstanceType) }, least: 12},
 		{head: "MARKET", cell: func(r *row) string { return purchase(&r.KeyRow) }, least: 6, shed: 4},
 		{head: "TIER", cell: func(r *row) string { return string(r.Tier) }, shed: 8},
@@ -216,6 +216,23 @@ func shortPercent(p *query.Percent) string {
 		return ""
 	}
 	return strconv.FormatFloat(float64(*p)/1e4, 'f', 2, 64)
+}
+
+// signedPercent is a change with two decimals.
+func signedPercent(p *query.Percent) string {
+	s := shortPercent(p)
+	if p != nil && *p > 0 {
+		return "+" + s
+	}
+	return s
+}
+
+// zoneText is the region with its zone, once where the zone names the region.
+func zoneText(r *query.DiscountRow) string {
+	if r.Region != "" && strings.HasPrefix(string(r.Zone), string(r.Region)) {
+		return string(r.Zone)
+	}
+	return place(&r.KeyRow)
 }
 
 // timesText is "8× h100-sxm-80gb".

@@ -152,7 +152,7 @@ func trendTable(ans *query.TrendAnswer) []column[query.TrendRow] {
 			continue
 		}
 		c := column[query.TrendRow]{
-			head: strings.ToUpper(strings.ReplaceAll(f, "_", " ")), least: 8,
+			head: strings.ToUpper(strings.ReplaceAll(f, "_", " ")), least: 16,
 			cell: func(r *query.TrendRow) string { return r.Group.Get(f) },
 		}
 		cols = append(cols, c)
@@ -172,7 +172,7 @@ func trendTable(ans *query.TrendAnswer) []column[query.TrendRow] {
 		price("MEAN", 4, func(r *query.TrendRow) *query.Money { return r.Mean }),
 		price("FIRST", 8, func(r *query.TrendRow) *query.Money { return r.First }),
 		price("LAST", 5, func(r *query.TrendRow) *query.Money { return r.Last }),
-		column[query.TrendRow]{head: "%", right: true, shed: 2, paint: trendColour, cell: func(r *query.TrendRow) string { return percentText(r.ChangePct) }},
+		column[query.TrendRow]{head: "%", right: true, shed: 2, paint: trendColour, cell: func(r *query.TrendRow) string { return signedPercent(r.ChangePct) }},
 		column[query.TrendRow]{head: "INDEX", right: true, shed: 1, cell: func(r *query.TrendRow) string { return shortFraction(r.Index) }},
 		column[query.TrendRow]{head: "<= BUDGET", right: true, shed: 1, cell: func(r *query.TrendRow) string { return shareText(r.ShareOfTimeLE) }},
 		column[query.TrendRow]{head: "N", right: true, shed: 6, cell: func(r *query.TrendRow) string { return fmt.Sprint(r.N) }},

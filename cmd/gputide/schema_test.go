@@ -68,6 +68,13 @@ func TestSchemas(t *testing.T) {
 		{"offers", false, []string{"query", "offers", "--all"}},
 		{"offers", false, []string{"query", "offers", "--at", day1, "--in", "EUR"}},
 		{"changes", false, []string{"query", "changes"}},
+		{"changes", false, []string{"query", "changes", "--count-by", "series", "--kind", "first_seen"}},
+		{"changes", false, []string{"query", "changes", "--count-by", "day", "--kind", "first_seen"}},
+		{"trend", false, []string{"query", "trend", "--per", "gpu", "--bucket", "day"}},
+		{"trend", false, []string{"query", "trend", "--group-by", "instance_type,tier", "--over", "rows", "--index", "--budget", "3", "--in", "EUR"}},
+		{"discount", false, []string{"query", "discount", "--at-least", "10", "--budget", "1/gpu"}},
+		{"discount", false, []string{"query", "spot", "--over", "rows"}},
+		{"fx", false, []string{"query", "fx", "--base", "USD", "--quote", "CNY", "--amount", "2", "--at", day1}},
 		{"types", false, []string{"query", "types"}},
 		{"signals", false, []string{"query", "signals"}},
 		{"signals", false, []string{"query", "signals", "--name", "availability", "--count-by", "value"}},
@@ -115,6 +122,7 @@ func TestSchemas(t *testing.T) {
 func TestCSVColumns(t *testing.T) {
 	tests := map[string][]string{
 		"offers": offerColumns(), "changes": changeColumns(), "types": typeColumns(), "runs": runColumns(),
+		"trend": trendColumns([]string{"gpu"}), "discount": discountColumns(), "fx": rateColumns(),
 		"quarantine": refusedColumns(), "providers": providerColumns(), "gpus": gpuColumns(), "crawl": crawlColumns(),
 	}
 	for name, columns := range tests {
