@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	bolt "go.etcd.io/bbolt"
 
 	"github.com/gputide/gputide"
 )
@@ -434,5 +436,31 @@ func TestLongPath(t *testing.T) {
 	c.env["GPUTIDE_DB"] = filepath.Join(t.TempDir(), "other.db")
 	if code := b.run(t, "query", "offers"); code != exitError || !strings.Contains(b.err.String(), "not found") {
 		t.Errorf("another database: exit code %d, %s", code, b.err.String())
+	}
+}
+
+// TestDaemonRefusesANewerFile holds that a file of a newer version is left as it
+// is.
+func TestDaemonRefusesANewerFile(t *testing.T) {
+	c, dir := testMain(t), fixtureDir(t, "ecb")
+	c.crawlAt(t, dir, day1, exitOK)
+	db, err := bolt.Open(c.env["GPUTIDE_DB"], 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte("meta")).Put([]byte("schema"), binary.BigEndian.AppendUint32(nil, schemaVersion+1))
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before := mustRead(t, c.env["GPUTIDE_DB"])
+	for _, verb := range []string{"serve", "query offers", "crawl"} {
+		if code := c.run(t, strings.Fields(verb)...); code != exitError || !strings.Contains(c.err.String(), "newer gputide") {
+			t.Errorf("%s: exit code %d, %s", verb, code, c.err.String())
+		}
+	}
+	if !bytes.Equal(before, mustRead(t, c.env["GPUTIDE_DB"])) {
+		t.Error("the file was changed")
 	}
 }
