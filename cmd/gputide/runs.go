@@ -59,7 +59,7 @@ func (m *Main) runsShowCmd() *cobra.Command {
 		Long:  runsShowLong,
 		Example: `  gputide runs show
   gputide runs show --provider runpod
-  gputide runs show 12 -o json`,
+  gputide runs show 1 -o json`,
 		Args: argCount(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := oneOf("output", out, objectFormats[:])

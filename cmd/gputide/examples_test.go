@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// TestExamples runs what the help of the verbs that ask and the README print,
+// on the recordings of the demo: a stranger types it as it stands.
+func TestExamples(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := testMain(t)
+	c.Now = func() time.Time { return demoNow }
+	dir := t.TempDir()
+	t.Chdir(dir)
+	c.must(t, "demo", "--db", filepath.Join(dir, "try.db"))
+	c.env["GPUTIDE_DB"] = filepath.Join(dir, "try.db")
+	var examples []string
+	for _, m := range regexp.MustCompile(`(?m)^\$ (gputide [^#\n]*)`).FindAllStringSubmatch(string(readme), -1) {
+		examples = append(examples, m[1])
+	}
+	if len(examples) < 5 {
+		t.Errorf("the README shows %d commands", len(examples))
+	}
+	var collect func(cmd *cobra.Command)
+	collect = func(cmd *cobra.Command) {
+		examples = append(examples, strings.Split(cmd.Example, "\n")...)
+		for _, sub := range cmd.Commands() {
+			collect(sub)
+		}
+	}
+	collect(c.root())
+	ran := 0
+	for _, e := range examples {
+		args := strings.Fields(strings.ReplaceAll(e, `"`, ""))
+		if len(args) < 2 || args[0] != "gputide" || !asksOnly(args[1:]) {
+			continue
+		}
+		ran++
+		if code := c.run(t, args[1:]...); code != exitOK {
+			t.Errorf("%s: exit code %d\n%s", e, code, c.err.String())
+		}
+	}
+	if ran < 40 {
+		t.Errorf("%d examples ran", ran)
+	}
+}
+
+// asksOnly reports a command line that reads the database of the test and
+// nothing else.
+func asksOnly(args []string) bool {
+	for _, a := range args {
+		if strings.HasPrefix(a, "/") || a == "g2-standard-4" { // a history the demo leaves out
+			return false
+		}
+	}
+	switch args[0] {
+	case "query", "explain", "gpus", "providers", "runs", "quarantine", "version", "help", "flags":
+		return true
+	case "db":
+		return args[1] == "stats" || args[1] == "check"
+	}
+	return false
+}
