@@ -57,20 +57,6 @@ func (m *Main) openWrite(norm *normalize.Normalizer) (*store.DB, error) {
 	return store.Open(path, store.Options{Deriver: norm, Now: m.Now, ToolVersion: version()})
 }
 
-// engine opens the database and returns what answers queries, and a function
-// that closes it.
-func (m *Main) engine() (*query.Engine, func(), error) {
-	norm, err := loadNormalizer()
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := m.openReadWith(norm)
-	if err != nil {
-		return nil, nil, err
-	}
-	return m.newEngine(norm, db), func() { db.Close() }, nil
-}
-
 // newEngine returns what answers queries about an open database.
 func (m *Main) newEngine(norm *normalize.Normalizer, db *store.DB) *query.Engine {
 	infos := m.infos()
