@@ -1,5 +1,6 @@
-// Package query answers questions about stored offers: what they cost, what
-// changed, what an instance type is. It is pure: it reads through [Reader],
+// Package query answers questions about stored offers: what they cost, how
+// prices moved, what spot and commitments save, what changed, what an instance
+// type is. It is pure: it reads through [Reader],
 // learns meanings from [Catalogue] and [Regions], and does no other I/O.
 //
 // An [Engine] has one method per question. Every request holds a [Filter],
@@ -20,6 +21,14 @@
 //   - spot offers flagged spot_equals_on_demand or spot_above_on_demand: they
 //     are no cheap spot, and a filter on market alone does not ask for them.
 //     Filter flag does.
+//
+// # Statistics over history
+//
+// [Engine.Trend] and [Engine.Discount] read the past of the offers their filter
+// selects at the end of the window. Every statistic has a basis, [OverTime] or
+// [OverRows]. Series are read one at a time; of each only its different prices
+// are kept. Percentiles, means and discounts are exact to one rounding at the
+// end; volatility and the index are computed in floating point.
 //
 // # Where an offer is sold
 //

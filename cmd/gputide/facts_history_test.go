@@ -174,6 +174,48 @@ func TestHistoryFactsMarketplace(t *testing.T) {
 	})
 }
 
+// AWS's list prices moved once on four accelerator types in four years.
+func TestHistoryFactsListPrices(t *testing.T) {
+	c := history(t, "aws_ondemand_2022_2026.csv.gz", "azure_ondemand_2023_2026.csv", "fx_ecb_2013_2026.csv")
+	moved := func(typ, before, after, pct string) claim {
+		return claim{"10-13 " + typ, words("query changes --kind price --provider aws --region us-east-1 --type " + typ), hasFields(
+			"before", before, "after", after, "pct", pct, "seen_at", "2025-06-23T13:18:30Z", "not_before", "2025-04-28T13:22:31Z")}
+	}
+	proveAll(t, c, []claim{
+		moved("p5.48xlarge", "98.32", "55.04", "-44.0195"),
+		moved("p4d.24xlarge", "32.7726", "21.957642", "-33"),
+		moved("p4de.24xlarge", "40.96575", "27.44705", "-33"),
+		moved("p5en.48xlarge", "84.8", "63.296", "-25.3585"),
+		{"10 observations", words("query trend --type p5.48xlarge --provider aws --over rows --bucket all"), hasFields("n", "60", "changes", "1", "first", "98.32", "last", "55.04")},
+		{"14", words("query changes --provider aws --count-by provider"), hasFields("value", "aws", "count", "26")},
+		{"17 in yuan", words("query trend --type p3.2xlarge --partition aws-cn --region cn-north-1 --over rows --bucket all"), hasFields(
+			"n", "21", "changes", "0", "min", "36.078", "max", "36.078", "currency", "CNY")},
+		{"17 in dollars", words("query fx --base CNY --quote USD --amount 36.078 --at 2023-02-01"), func(rows []answerRow) error {
+			return nearAs(rows, "converted", 5.350892, 0.000_000_5)
+		}},
+		{"18", words("query changes --type Standard_ND96isr_MI300X_v5 --region australiasoutheast --kind price --from 2025-05-16 --to 2025-05-17"), hasFields(
+			"before", "123.883", "after", "67.2", "seen_at", "2025-05-16T07:05:27Z", "not_before", "2024-12-13T01:59:24Z", "pct", "-45.7553")},
+		{"18 regions", words("query changes --type Standard_ND96isr_MI300X_v5 --kind price --from 2025-05-16 --to 2025-05-17"), count(17)},
+		{"19 outlier", words("query changes --provider azure --region polandcentral --type Standard_ND96ams_A100_v4 --top 1"), hasFields(
+			"before", "7.692", "after", "46.89", "seen_at", "2026-04-02T00:04:39Z")},
+		{"19 kept", words("query trend --provider azure --region polandcentral --type Standard_ND96ams_A100_v4 --over rows --bucket all"), hasFields("min", "7.692", "n", "8")},
+		{"20", words("query trend --provider azure --region centralus --type Standard_NCC40ads_H100_v5 --bucket all --from 2025-05-16"), hasFields(
+			"first", "9.73", "min", "7.89", "last", "9.73", "changes", "2")},
+		{"21", words("query changes --provider azure --count-by day"), has("value count",
+			"2023-12-18T00:00:00Z 12", "2024-12-13T00:00:00Z 6", "2025-05-16T00:00:00Z 102", "2025-06-03T00:00:00Z 3",
+			"2026-04-02T00:00:00Z 33", "2026-06-18T00:00:00Z 60")},
+		{"46", words("query fx --quote USD,CNY --at 2023-02-01"), has("quote rate", "USD 1.0894", "CNY 7.3452")},
+		{"46 a Saturday", words("query fx --quote USD --at 2023-02-04"), hasFields("rate", "1.0937", "fx_date", "2023-02-03")},
+	})
+}
+
+// Prices of 2020 are not set against those of 2022.
+func TestHistoryFactNoReference(t *testing.T) {
+	c := history(t, "aws_spot_2020.csv.gz", "aws_ondemand_2022_2026.csv.gz")
+	proveAll(t, c, []claim{{"6 no partner of its time", words("query spot --type p3.2xlarge --zone us-east-1b"), hasFields(
+		"reason", "no_reference", "now_pct", "<null>", "on_demand", "<null>")}})
+}
+
 func percents(n int, low, median, high float64) func([]answerRow) error {
 	return func(rows []answerRow) error {
 		return errors.Join(hasFields("samples", fmt.Sprint(n))(rows), nearAs(rows, "min_pct", low, 0.005), nearAs(rows, "p50_pct", median, 0.005),
