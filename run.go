@@ -122,6 +122,13 @@ type Quarantined struct {
 	Published Published
 	BodyHash  string
 	At        time.Time
+
+	// Row numbers the refused rows of one offer, from 1; the store sets it.
+	Row int `json:"-"`
+
+	// Rejected is set when the operator refused the row: the same price is not
+	// accepted when the next run agrees.
+	Rejected bool `json:",omitempty"`
 }
 
 // Skipped is a row that should have been an offer and could not be read.
