@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/gputide/gputide"
 )
@@ -106,28 +105,21 @@ func (v *view) seriesBaseline(out *gputide.Baseline, sids []uint32) error {
 	return nil
 }
 
-// heldPrices adds the prices of the rows in quarantine.
+// heldPrices adds the prices of the rows in quarantine that nobody rejected.
 func (db *DB) heldPrices(out *gputide.Baseline, provider string) error {
 	return db.view(func(v *view) error {
 		pid, ok := v.d.find(provider)
 		if !ok {
 			return nil
 		}
-		prefix := key32(pid)
-		c := v.tx.Bucket(bucketQuarantine).Cursor()
-		for k, raw := c.Seek(prefix); len(k) > 4 && string(k[:4]) == string(prefix); k, raw = c.Next() {
-			var q gputide.Quarantined
-			if err := json.Unmarshal(raw, &q); err != nil {
-				return corrupt("quarantine", "row of %d bytes", len(raw))
-			}
-			if q.Price == nil {
-				continue
+		return eachRefused(v.tx.Bucket(bucketQuarantine), key32(pid), func(_ []byte, q *gputide.Quarantined) {
+			if q.Price == nil || q.Rejected {
+				return
 			}
 			id := q.Key.ID()
 			s := out.Series[id]
 			s.HeldPrice = q.Price
 			out.Series[id] = s
-		}
-		return nil
+		})
 	})
 }

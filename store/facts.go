@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -230,72 +229,4 @@ func (db *DB) Rate(_ context.Context, quote gputide.Currency, at time.Time) (r g
 		return nil
 	})
 	return r, ok, err
-}
-
-// quarantine replaces the refused rows of the scopes that were read by those of
-// this run. What an older run refused does not touch what a newer one did.
-func (c *commit) quarantine() error {
-	b := c.w.tx.Bucket(bucketQuarantine)
-	var gone [][]byte
-	prefix := key32(c.w.pid)
-	cur := b.Cursor()
-	for k, v := cur.Seek(prefix); len(k) > 4 && string(k[:4]) == string(prefix); k, v = cur.Next() {
-		var q gputide.Quarantined
-		if err := json.Unmarshal(v, &q); err != nil {
-			return corrupt("quarantine", "row of %d bytes", len(v))
-		}
-		scope := c.cover(&q.Key, q.Part, "", false, -1)
-		if scope >= 0 && c.scopes[scope].Status == gputide.ScopeDone && c.scopes[scope].forward {
-			gone = append(gone, bytes.Clone(k))
-		}
-	}
-	for _, k := range gone {
-		if err := b.Delete(k); err != nil {
-			return fmt.Errorf("quarantine: %w", err)
-		}
-	}
-	seen := make(map[gputide.OfferID]uint16)
-	var pairs []pair
-	for i := range c.run.Quarantined {
-		q := c.run.Quarantined[i]
-		if scope := c.cover(&q.Key, q.Part, "", false, -1); scope >= 0 && !c.scopes[scope].forward && len(c.drops) == 0 {
-			continue
-		}
-		q.At = moment(c.at)
-		v, err := json.Marshal(&q)
-		if err != nil {
-			return fmt.Errorf("%w: quarantined row: %w", gputide.ErrInvalid, err)
-		}
-		id := q.Key.ID()
-		key := binary.BigEndian.AppendUint16(append(key32(c.w.pid), id[:]...), seen[id])
-		seen[id]++
-		pairs = append(pairs, pair{key, v})
-	}
-	return putSorted(b, pairs)
-}
-
-// Quarantine returns the refused rows of a provider that no later run settled;
-// of every provider when it is empty.
-func (db *DB) Quarantine(_ context.Context, provider string) ([]gputide.Quarantined, error) {
-	var out []gputide.Quarantined
-	err := db.view(func(v *view) error {
-		var prefix []byte
-		if provider != "" {
-			pid, ok := v.d.find(provider)
-			if !ok {
-				return nil
-			}
-			prefix = key32(pid)
-		}
-		c := v.tx.Bucket(bucketQuarantine).Cursor()
-		for k, raw := c.Seek(prefix); bytes.HasPrefix(k, prefix) && k != nil; k, raw = c.Next() {
-			var q gputide.Quarantined
-			if err := json.Unmarshal(raw, &q); err != nil {
-				return corrupt("quarantine", "row of %d bytes", len(raw))
-			}
-			out = append(out, q)
-		}
-		return nil
-	})
-	return out, err
 }

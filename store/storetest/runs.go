@@ -61,7 +61,7 @@ func quarantine(t *testing.T, s Store) {
 	r := night{rows: prices1{"a": 0}}.run(1)
 	r.Quarantined = []gputide.Quarantined{row}
 	commit(t, s, r)
-	row.At = r.At
+	row.At, row.Row = r.At, 1
 	got, err := s.Quarantine(t.Context(), "acme")
 	if err != nil {
 		t.Fatal(err)
