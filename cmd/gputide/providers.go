@@ -183,7 +183,11 @@ func addRuns(ctx context.Context, db api.Store, rows []providerOut, now time.Tim
 // maxRunsBack is how many runs are looked through for a good one.
 const maxRunsBack = 100
 
-func addRun(row *providerOut, runs []gputide.RunRecord, now time.Time) {
+// addRun adds the newest crawl and the newest good one. An import of other
+// people's records, or a crawl into the past, is neither however late it came.
+func addRun(row *providerOut, recorded []gputide.RunRecord, now time.Time) {
+	runs := slices.DeleteFunc(slices.Clone(recorded), func(r gputide.RunRecord) bool { return r.Cause == gputide.CauseImport })
+	slices.SortStableFunc(runs, func(a, b gputide.RunRecord) int { return b.At.Compare(a.At) })
 	for i := range runs {
 		if i == 0 {
 			row.LastRun = opt(stamp(runs[0].At))
