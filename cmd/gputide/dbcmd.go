@@ -83,19 +83,24 @@ changes nothing.`,
 }
 
 func (m *Main) dbStats(ctx context.Context, f format) error {
-	db, err := m.openRead()
+	path, err := m.dbPath()
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	s, err := db.Stats(ctx)
+	a, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
+	defer a.close()
+	out, err := ask(ctx, a, statsQuestion(), struct{}{})
+	if err != nil {
+		return err
+	}
+	out.Path = path // as it is named here, not where the daemon runs
 	if f == formatJSON {
-		return writeObject(m.Stdout, newStatsOut(&s))
+		return writeObject(m.Stdout, out)
 	}
-	m.printStats(&s)
+	m.printStats(&out)
 	return nil
 }
 
@@ -108,12 +113,12 @@ func newStatsOut(s *gputide.StoreStats) statsOut {
 	}
 }
 
-func (m *Main) printStats(s *gputide.StoreStats) {
+func (m *Main) printStats(s *statsOut) {
 	w := m.Stdout
 	fmt.Fprintf(w, "database          %s\n", clean(s.Path))
 	fmt.Fprintf(w, "size              %s in use of %s\n", bytesText(s.UsedBytes), bytesText(s.FileBytes))
-	fmt.Fprintf(w, "schema            %d, written by %s, catalogue %s\n", s.SchemaVersion, clean(s.ToolVersion), clean(s.Catalogue))
-	fmt.Fprintf(w, "created           %s\n", stamp(s.CreatedAt))
+	fmt.Fprintf(w, "schema            %d, written by %s, catalogue %s\n", s.SchemaVersion, clean(deref(s.ToolVersion)), clean(deref(s.Catalogue)))
+	fmt.Fprintf(w, "created           %s\n", deref(s.CreatedAt))
 	for _, c := range []struct {
 		name string
 		n    int64

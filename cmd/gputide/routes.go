@@ -117,6 +117,17 @@ func (m *Main) providersQuestion() api.Question[struct{}, rowsOut[providerOut]] 
 	}
 }
 
+// statsQuestion asks what the database holds and how large it is.
+func statsQuestion() api.Question[struct{}, statsOut] {
+	return api.Question[struct{}, statsOut]{
+		Path: "/v1/stats",
+		Answer: func(ctx context.Context, v *api.View, _ struct{}) (statsOut, error) {
+			s, err := v.Store.Stats(ctx)
+			return newStatsOut(&s), err
+		},
+	}
+}
+
 // crawlRequest asks a daemon to crawl now.
 type crawlRequest struct {
 	Provider []string // empty is every one of the daemon's
@@ -131,7 +142,7 @@ func crawlCommand(do func(ctx context.Context, req crawlRequest) (rowsOut[crawlR
 // schedule do.
 func (d *daemon) routes(ctx context.Context) []api.Route {
 	return []api.Route{
-		runsQuestion(), runQuestion(), refusedQuestion(), d.m.providersQuestion(),
+		runsQuestion(), runQuestion(), refusedQuestion(), d.m.providersQuestion(), statsQuestion(),
 		crawlCommand(func(_ context.Context, req crawlRequest) (rowsOut[crawlRow], error) {
 			rows, err := d.crawlNow(ctx, req.Provider)
 			return rowsOut[crawlRow]{Rows: rows}, err

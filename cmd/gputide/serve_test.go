@@ -104,7 +104,7 @@ func everyQuestion() []string {
 		"explain ID", "explain ID -o json", "explain ID --at 2026-08-22T00:30:00Z", "explain ID --at 2020-01-01", "explain 0123456789ab", "explain x",
 		"runs list", "runs list --provider runpod --limit 1 -o csv", "runs show", "runs show 1 -o json", "runs show --provider ecb",
 		"runs show 99", "runs show --provider lambda", "quarantine list", "quarantine list -o json", "quarantine show 0123456789abcdef0123456789abcdef",
-		"providers", "providers -o json",
+		"providers", "providers -o json", "db stats -o json",
 	}
 }
 
