@@ -188,6 +188,11 @@ type ImportRow struct {
 	At    time.Time // the moment observed, in whole seconds
 	Offer Offer
 
+	// Scope is the slice that a snapshot lists whole at its moments; the same for
+	// every row of a key. Nil is the partition, seller, region, market and part of
+	// the offer.
+	Scope *Scope
+
 	// Spec is what the record says of the instance type. It is stored where no
 	// spec is known at the moment, never over one. Many rows may share one value;
 	// it must not change. Nil means the record says nothing.
