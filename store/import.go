@@ -27,8 +27,7 @@ const (
 // contradicts a stored one of the same profile, offer and moment is refused and
 // counted, and so are two rows of one import that contradict each other.
 //
-// Rows of a snapshot kind list everything of their partition, seller, region and
-// market at their moment: what an earlier snapshot of the profile listed and a
+// Rows of a snapshot kind list everything of their scope at their moment: what an earlier snapshot of the profile listed and a
 // later one does not is withdrawn. A spec of a row is stored at the first moment
 // of its type where none is in force. An import is written in transactions of
 // 10,000 series; one that was interrupted is completed by repeating it.
@@ -124,14 +123,19 @@ func (im *importer) add(row *gputide.ImportRow) error {
 	if o.Key.Provider == "" {
 		return fmt.Errorf("%w: no provider", gputide.ErrInvalid)
 	}
+	scope, err := importScope(row)
+	if err != nil {
+		return err
+	}
 	id, ok := im.ids[o.Key]
 	if !ok {
 		id = int32(len(im.series))
 		im.ids[o.Key] = id
-		im.series = append(im.series, importSeries{key: o.Key, scope: gputide.Scope{
-			Partition: o.Key.Partition, Seller: o.Key.Seller, Region: o.Key.Region, Market: o.Key.Market, Part: o.Part,
-		}})
+		im.series = append(im.series, importSeries{key: o.Key, scope: scope})
 		im.providers[o.Key.Provider] = append(im.providers[o.Key.Provider], id)
+	}
+	if im.series[id].scope != scope {
+		return fmt.Errorf("%w: %s in scope %s and in scope %s", gputide.ErrInvalid, o.Key.InstanceType, im.series[id].scope, scope)
 	}
 	d := importDetail{encodeContent(o.Price, &o.Published, o.Flags), o.SKU}
 	di, ok := im.detailIDs[d]
@@ -143,6 +147,20 @@ func (im *importer) add(row *gputide.ImportRow) error {
 	s := &im.series[id]
 	s.rows = append(s.rows, importRow{at: at, detail: di, price: int64(o.Price)})
 	return s.spec.note(row.Spec, &s.key, at)
+}
+
+// importScope returns the slice a row is part of.
+func importScope(row *gputide.ImportRow) (gputide.Scope, error) {
+	o := &row.Offer
+	if row.Scope == nil {
+		return gputide.Scope{
+			Partition: o.Key.Partition, Seller: o.Key.Seller, Region: o.Key.Region, Market: o.Key.Market, Part: o.Part,
+		}, nil
+	}
+	if !row.Scope.Covers(&o.Key, o.Part) {
+		return gputide.Scope{}, fmt.Errorf("%w: %s does not lie in scope %s", gputide.ErrInvalid, o.Key.InstanceType, row.Scope)
+	}
+	return *row.Scope, nil
 }
 
 // write stores the series of one provider and then the marks of their moments,
