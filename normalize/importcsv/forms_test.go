@@ -139,6 +139,7 @@ func TestProfilesAreStrict(t *testing.T) {
 		{"markets:\n  spot: {market: spot}\n", ""},
 		{"form: prices\nkind: events", "form: signals"},
 		{"form: prices", "form: prices\nfeed: x"},
+		{"form: prices", "form: prices\nwhole: [os]"},
 	} {
 		bad := strings.Replace(string(text), edit[0], edit[1], 1)
 		if bad == string(text) {

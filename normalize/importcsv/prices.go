@@ -30,6 +30,7 @@ const (
 // series is what all rows of one series share. It is worked out once.
 type series struct {
 	offer  gputide.Offer
+	scope  *gputide.Scope
 	spec   *gputide.Spec
 	reason Reason // why no row of it can be an offer; empty when they can
 }
@@ -68,7 +69,7 @@ func (r *Reader) Prices(ctx context.Context) iter.Seq2[gputide.ImportRow, error]
 			if s.reason != "" {
 				return s.reason, true
 			}
-			row := gputide.ImportRow{At: at, Offer: s.offer, Spec: s.spec}
+			row := gputide.ImportRow{At: at, Offer: s.offer, Scope: s.scope, Spec: s.spec}
 			o := &row.Offer
 			o.Published.Amount = cells[colPrice]
 			var err error
@@ -126,6 +127,9 @@ func (r *Reader) series(w *words) *series {
 			s.reason = Reason(refused.Reason)
 		}
 		return s
+	}
+	if s.scope, err = r.p.scope(&s.offer.Key); err != nil {
+		s.reason = Reason(normalize.ReasonBadKey)
 	}
 	if s.spec != nil { // the key may have been trimmed
 		s.spec.InstanceType = s.offer.Key.InstanceType

@@ -42,6 +42,12 @@ type Profile struct {
 	// Kind says whether absence at a moment withdraws; of prices only.
 	Kind gputide.ImportKind `yaml:"kind"`
 
+	// Whole names the key fields within whose values a moment lists everything;
+	// empty is partition, seller, region and market. A file that lists every
+	// region and seller at once names only the market, so that a region without
+	// any row is missed.
+	Whole []gputide.Field `yaml:"whole"`
+
 	Covers  string `yaml:"covers"`  // what a time stamp of the file covers
 	Source  string `yaml:"source"`  // where the file comes from
 	Licence string `yaml:"licence"` // of the source
@@ -156,6 +162,9 @@ func (p *Profile) checkPrices() error {
 	if p.Kind != gputide.ImportSnapshot && p.Kind != gputide.ImportEvents {
 		return fmt.Errorf("kind %q", p.Kind)
 	}
+	if _, err := p.scope(&gputide.Key{}); err != nil {
+		return err
+	}
 	if p.Feed != "" || p.Provider != "" {
 		return fmt.Errorf("feed and provider are not for prices")
 	}
@@ -178,6 +187,30 @@ func (p *Profile) checkPrices() error {
 		}
 	}
 	return nil
+}
+
+// scope returns the slice of a key that a moment lists whole; nil is that of the
+// store.
+func (p *Profile) scope(k *gputide.Key) (*gputide.Scope, error) {
+	if len(p.Whole) == 0 {
+		return nil, nil
+	}
+	var s gputide.Scope
+	for _, f := range p.Whole {
+		switch f {
+		case gputide.FieldPartition:
+			s.Partition = k.Partition
+		case gputide.FieldSeller:
+			s.Seller = k.Seller
+		case gputide.FieldRegion:
+			s.Region = k.Region
+		case gputide.FieldMarket:
+			s.Market = k.Market
+		default:
+			return nil, fmt.Errorf("whole: %q is no field of a scope", f)
+		}
+	}
+	return &s, nil
 }
 
 func (r *Rules) check(word string) error {
