@@ -123,10 +123,12 @@ func (g *trendGroup) take(list []slice, tr *track, b *buckets) {
 	for i := range list {
 		s := &list[i]
 		c := g.cell(s.bucket)
-		own := newSamples(cmp.Compare[int64])
+		var sum wide
+		var weight uint64
 		for _, p := range s.prices {
 			c.prices.add(p.value, p.weight)
-			own.add(p.value, p.weight)
+			sum.add(p.value, p.weight)
+			weight += p.weight
 		}
 		c.series++
 		c.rows += s.rows
@@ -140,8 +142,7 @@ func (g *trendGroup) take(list []slice, tr *track, b *buckets) {
 		} else if before != s.bucket-1 {
 			c.entered++
 		}
-		own.settle()
-		m := mean(own)
+		m := sum.over(weight)
 		if before >= 0 {
 			g.link(before, s.bucket, meanBefore, m)
 			g.leave(before+1, s.bucket)

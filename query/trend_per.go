@@ -131,11 +131,32 @@ type converter struct {
 	factor *big.Rat
 	from   gputide.Currency
 	days   *fxDays // nil leaves the currency
+
+	price gputide.Nano // converted last, where the moment does not matter
+	value int64
+	fits  bool
 }
+
+// dated reports whether a conversion depends on its moment.
+func (v *converter) dated() bool { return v.days != nil && v.days.fixed == nil && v.from != v.days.to }
 
 // at returns a price at a moment in the unit of the trend, rounded half-even
 // once; false when there is no rate or it does not fit.
 func (v *converter) at(ctx context.Context, price gputide.Nano, at int64) (int64, bool, error) {
+	if v.dated() {
+		return v.convert(ctx, price, at)
+	}
+	if price != v.price {
+		value, fits, err := v.convert(ctx, price, at)
+		if err != nil {
+			return 0, false, err
+		}
+		v.price, v.value, v.fits = price, value, fits
+	}
+	return v.value, v.fits, nil
+}
+
+func (v *converter) convert(ctx context.Context, price gputide.Nano, at int64) (int64, bool, error) {
 	r := price.Rat()
 	r.Mul(r, v.factor)
 	if v.days != nil {
@@ -174,7 +195,7 @@ func (d *fxDays) cross(ctx context.Context, from gputide.Currency, at int64) (*c
 
 // pieces cuts a stretch where the rate may change: at each UTC day.
 func (v *converter) pieces(from, to int64, fn func(from, to int64) error) error {
-	if v.days == nil || v.days.fixed != nil || v.from == v.days.to {
+	if !v.dated() {
 		return fn(from, to)
 	}
 	for from < to {
