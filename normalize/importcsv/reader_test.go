@@ -392,14 +392,3 @@ func TestPricesStops(t *testing.T) {
 		}
 	}
 }
-
-func TestCounts(t *testing.T) {
-	for text, want := range map[string]string{
-		"8": "8", "1": "1", "0.5": "1/2", "0.125": "1/8", "1.5": "3/2", "0.25": "1/4", "4096": "4096",
-		"0": "", "-1": "", "0.333": "", "0.0625e3x": "", "": "", "1/8": "", "4097": "", "0.001": "",
-	} {
-		if c, ok := readCount(text); c.String() != want || ok != (want != "") {
-			t.Errorf("readCount(%q) = %s, %t; want %q", text, c, ok, want)
-		}
-	}
-}
