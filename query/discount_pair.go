@@ -99,39 +99,44 @@ func discountLine(t, other *track) []DiscountPoint {
 	return out
 }
 
-// bestZones names, on every row, the cheapest zone of the same offer: now, and
-// by mean price over the window.
+// zones are the cheapest zones of one offer.
+type zones struct{ now, over *DiscountRow }
+
+// see takes in the row of one zone.
+func (z *zones) see(row *DiscountRow) {
+	if inForce(row.State) && (z.now == nil || cheaper(row, z.now, row.Price, z.now.Price)) {
+		z.now = row
+	}
+	if row.PriceMean != nil && (z.over == nil || cheaper(row, z.over, row.PriceMean, z.over.PriceMean)) {
+		z.over = row
+	}
+}
+
+// bestZones names, on every row, the cheapest zone of the same offer among the
+// rows: now, and by mean price over the window.
 func bestZones(rows []discounted) {
-	type best struct{ now, over *DiscountRow }
-	zones := map[gputide.Key]*best{}
+	best := map[gputide.Key]*zones{}
 	zoneless := func(k gputide.Key) gputide.Key { k.Zone = ""; return k }
 	for i := range rows {
-		row := &rows[i].row
-		if row.Zone == "" {
+		if rows[i].row.Zone == "" {
 			continue
 		}
-		b := zones[zoneless(rows[i].key)]
-		if b == nil {
-			b = &best{}
-			zones[zoneless(rows[i].key)] = b
+		k := zoneless(rows[i].key)
+		if best[k] == nil {
+			best[k] = &zones{}
 		}
-		if inForce(row.State) && (b.now == nil || cheaper(row, b.now, row.Price, b.now.Price)) {
-			b.now = row
-		}
-		if row.PriceMean != nil && (b.over == nil || cheaper(row, b.over, row.PriceMean, b.over.PriceMean)) {
-			b.over = row
-		}
+		best[k].see(&rows[i].row)
 	}
 	for i := range rows {
-		b := zones[zoneless(rows[i].key)]
-		if rows[i].row.Zone == "" || b == nil {
+		z := best[zoneless(rows[i].key)]
+		if rows[i].row.Zone == "" || z == nil {
 			continue
 		}
-		if b.now != nil {
-			rows[i].row.BestZoneNow = b.now.Zone
+		if z.now != nil {
+			rows[i].row.BestZoneNow = z.now.Zone
 		}
-		if b.over != nil {
-			rows[i].row.BestZone = b.over.Zone
+		if z.over != nil {
+			rows[i].row.BestZone = z.over.Zone
 		}
 	}
 }
@@ -204,6 +209,12 @@ func (row *DiscountRow) rank(field string) rank {
 		return rankOf(row.Volatility)
 	case "changes":
 		return rank{known: true, money: int64(row.Changes)}
+	}
+	return row.rankKey(field)
+}
+
+func (row *DiscountRow) rankKey(field string) rank {
+	switch field {
 	case "provider":
 		return rankText(string(row.Provider))
 	case "region":

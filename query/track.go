@@ -88,23 +88,31 @@ func (e *Engine) track(ctx context.Context, id gputide.OfferID, from, to time.Ti
 
 func (t *track) take(iv, last *gputide.Interval) {
 	from, to := max(iv.From.Unix(), t.from), min(iv.To.Unix(), t.to)
-	inForce := iv.State == gputide.StatePriced
 	if iv.From.Unix() < t.from {
-		t.carried = inForce
+		t.carried = iv.State == gputide.StatePriced
 	} else if last != nil && last.Price != iv.Price && from < t.to {
 		t.steps = append(t.steps, step{at: from, before: last.Price, after: iv.Price})
 	}
-	if iv.To.Unix() > t.from && iv.State != gputide.StateWithdrawn && iv.State != gputide.StateImportedEnd {
+	if from >= to {
+		return
+	}
+	switch iv.State {
+	case gputide.StateWithdrawn, gputide.StateImportedEnd:
+	case gputide.StatePriced:
+		t.listed = true
+		t.cover(stretch{from: from, to: to, price: iv.Price})
+	default:
 		t.listed = true
 	}
-	if !inForce || from >= to {
+}
+
+// cover adds a stretch, or lengthens the one before at the same price.
+func (t *track) cover(s stretch) {
+	if n := len(t.stretches); n > 0 && t.stretches[n-1].to == s.from && t.stretches[n-1].price == s.price {
+		t.stretches[n-1].to = s.to
 		return
 	}
-	if n := len(t.stretches); n > 0 && t.stretches[n-1].to == from && t.stretches[n-1].price == iv.Price {
-		t.stretches[n-1].to = to
-		return
-	}
-	t.stretches = append(t.stretches, stretch{from: from, to: to, price: iv.Price})
+	t.stretches = append(t.stretches, s)
 }
 
 // now returns the price at the end of the window; false where it is not known

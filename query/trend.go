@@ -83,7 +83,7 @@ type trendAsk struct {
 	index  bool
 }
 
-func (e *Engine) trendAsk(ctx context.Context, req *TrendRequest) (*trendAsk, error) {
+func (e *Engine) trendAsk(req *TrendRequest) (*trendAsk, error) {
 	if req.Limit < 0 {
 		return nil, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
 	}
@@ -104,27 +104,41 @@ func (e *Engine) trendAsk(ctx context.Context, req *TrendRequest) (*trendAsk, er
 	if ask.per, err = parsePer(req.Per); err != nil {
 		return nil, err
 	}
-	if req.In != "" {
-		in, err := parseCurrency("in", req.In)
-		if err != nil {
-			return nil, err
-		}
-		ask.days = &fxDays{reader: e.Reader, to: in, days: map[int64]*exchange{}}
-		if req.FXNow {
-			ask.days.fixed = newExchange(e.Reader, in, e.moment(time.Time{}))
+	if ask.days, err = e.trendRates(req); err != nil {
+		return nil, err
+	}
+	ask.budget, err = trendBudget(req.Budget)
+	return ask, err
+}
+
+// trendRates returns the rates to convert with, nil where nothing is converted.
+func (e *Engine) trendRates(req *TrendRequest) (*fxDays, error) {
+	if req.In == "" {
+		return nil, nil
+	}
+	in, err := parseCurrency("in", req.In)
+	if err != nil {
+		return nil, err
+	}
+	days := &fxDays{reader: e.Reader, to: in, days: map[int64]*exchange{}}
+	if req.FXNow {
+		days.fixed = newExchange(e.Reader, in, e.moment(time.Time{}))
+	}
+	return days, nil
+}
+
+func trendBudget(s string) (*gputide.Nano, error) {
+	if s == "" {
+		return nil, nil
+	}
+	n, err := gputide.ParseNano(s)
+	if err != nil || n <= 0 {
+		return nil, &gputide.HintError{
+			Err:  fmt.Errorf("%w: budget %q", gputide.ErrInvalid, clip(s)),
+			Hint: "write it as 2.5, in the currency and unit of the answer",
 		}
 	}
-	if req.Budget != "" {
-		n, err := gputide.ParseNano(req.Budget)
-		if err != nil || n <= 0 {
-			return nil, &gputide.HintError{
-				Err:  fmt.Errorf("%w: budget %q", gputide.ErrInvalid, clip(req.Budget)),
-				Hint: "write it as 2.5, in the currency and unit of the answer",
-			}
-		}
-		ask.budget = &n
-	}
-	return ask, nil
+	return &n, nil
 }
 
 func knownBucket(name string) error {
@@ -138,7 +152,7 @@ func knownBucket(name string) error {
 // Trend returns how prices moved, by group and bucket. It returns
 // [gputide.ErrInvalid] for a request it does not understand.
 func (e *Engine) Trend(ctx context.Context, req TrendRequest) (TrendAnswer, error) {
-	ask, err := e.trendAsk(ctx, &req)
+	ask, err := e.trendAsk(&req)
 	if err != nil {
 		return TrendAnswer{}, err
 	}

@@ -203,16 +203,22 @@ func groupBy(fields, mix []string) ([]groupField, error) {
 		}
 		add(f)
 	}
-	form := "gpu"
-	if slices.ContainsFunc(names, func(n string) bool { return n == "model" || n == "vendor" || n == "software" }) && !slices.Contains(names, "gpu") {
-		form = "variant"
-	}
-	for _, n := range []string{form, "market", "term", "stat"} {
+	for _, n := range []string{formField(names), "market", "term", "stat"} {
 		if !slices.Contains(mix, n) {
 			add(n)
 		}
 	}
 	return pickFields(names)
+}
+
+// formField returns the field that keeps the forms of an accelerator apart in a
+// group of the named fields.
+func formField(names []string) string {
+	coarse := slices.ContainsFunc(names, func(n string) bool { return n == "model" || n == "vendor" || n == "software" })
+	if coarse && !slices.Contains(names, "gpu") {
+		return "variant"
+	}
+	return "gpu"
 }
 
 func pickFields(names []string) ([]groupField, error) {

@@ -79,13 +79,8 @@ func (m *Main) changesRequest(o changesFlags, filter query.Filter) (query.Change
 	if err := checkLimit(o.limit); err != nil {
 		return req, err
 	}
-	if o.top < 0 {
-		return req, usagef("--top is %d, it must not be negative", o.top)
-	}
-	if o.countBy != "" {
-		if _, err := oneOf("count-by", o.countBy, query.ChangeCounts()); err != nil {
-			return req, err
-		}
+	if err := o.checkCounts(); err != nil {
+		return req, err
 	}
 	if o.since != "" && o.from != "" {
 		return req, usagef("--since and --from both set the start: give one")
@@ -108,6 +103,17 @@ func (m *Main) changesRequest(o changesFlags, filter query.Filter) (query.Change
 		return req, usagef("--from must lie before --to")
 	}
 	return req, nil
+}
+
+func (o *changesFlags) checkCounts() error {
+	if o.top < 0 {
+		return usagef("--top is %d, it must not be negative", o.top)
+	}
+	if o.countBy == "" {
+		return nil
+	}
+	_, err := oneOf("count-by", o.countBy, query.ChangeCounts())
+	return err
 }
 
 func (m *Main) changes(ctx context.Context, o changesFlags, filter query.Filter) error {

@@ -248,10 +248,7 @@ func trendColumns(fields []string) []string {
 // trendFigure is the chart of a trend: the median of each group, or its index.
 func trendFigure(ans *query.TrendAnswer) figure {
 	fig := figure{title: "price of one " + unitText(ans) + "-hour, median", bucket: ans.Bucket}
-	var index bool
-	for i := range ans.Rows {
-		index = index || ans.Rows[i].Index != nil
-	}
+	index := slices.ContainsFunc(ans.Rows, func(r query.TrendRow) bool { return r.Index != nil })
 	if index {
 		fig.title = "index of matched series, start = 100"
 	}
@@ -262,18 +259,22 @@ func trendFigure(ans *query.TrendAnswer) figure {
 			fig.lines = append(fig.lines, figureLine{name: groupText(ans, r)})
 			line = &fig.lines[len(fig.lines)-1]
 		}
-		y, ok := 0.0, false
-		switch {
-		case index && r.Index != nil:
-			y, ok = r.Index.Float(), true
-		case !index && r.P50 != nil:
-			y, ok = units(*r.P50), true
-		}
-		if ok {
+		if y, ok := height(r, index); ok {
 			line.points = append(line.points, point{r.BucketStart.Time, y})
 		}
 	}
 	return fig
+}
+
+// height is what a row is in a chart; false when it has nothing to show.
+func height(r *query.TrendRow, index bool) (float64, bool) {
+	switch {
+	case index && r.Index != nil:
+		return r.Index.Float(), true
+	case !index && r.P50 != nil:
+		return units(*r.P50), true
+	}
+	return 0, false
 }
 
 func unitText(ans *query.TrendAnswer) string {
