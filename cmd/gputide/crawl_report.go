@@ -87,7 +87,8 @@ func (m *Main) printProblems(r *crawlRow) {
 		case n > 1:
 			where += fmt.Sprintf(" [%d scopes]", n)
 		}
-		fmt.Fprintf(m.Stdout, "%s: %s: %s\n", clean(where), strings.ReplaceAll(p.Kind, "_", " "), clean(p.Text))
+		kind := strings.ReplaceAll(p.Kind, "_", " ")
+		fmt.Fprintf(m.Stdout, "%s: %s: %s\n", clean(where), kind, clean(strings.TrimPrefix(p.Text, kind+": ")))
 		if p.Hint != nil {
 			fmt.Fprintf(m.Stdout, "  do: %s\n", clean(*p.Hint))
 		}

@@ -174,13 +174,21 @@ func (m *Main) printRun(d *runDetail) error {
 	r := d.Result
 	fmt.Fprintf(w, "first seen %d, price changes %d, withdrawn %d, returned %d, held %d, confirmed %d, specs %d, signals %d, rates %d\n\n",
 		r.FirstSeen, r.Changed, r.Withdrawn, r.Returned, r.Held, r.Confirmed, r.Specs, r.Signals, r.Rates)
-	if _, err := printTable(w, m.screenWidth(), m.colour(), scopeTable(), d.Scopes); err != nil {
+	var noRoom []string
+	if len(d.Scopes) > 0 {
+		left, err := printTable(w, m.screenWidth(), m.colour(), scopeTable(), d.Scopes)
+		if err != nil {
+			return err
+		}
+		noRoom = left
+		fmt.Fprintln(w)
+	}
+	left, err := printTable(w, m.screenWidth(), m.colour(), sourceTable(), d.Sources)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
-	if _, err := printTable(w, m.screenWidth(), m.colour(), sourceTable(), d.Sources); err != nil {
-		return err
-	}
+	noRoom = append(noRoom, left...)
+	slices.Sort(noRoom)
 	for _, s := range d.Sources {
 		printCounts(w, clean(s.Source)+" skipped", s.Skipped)
 		printCounts(w, clean(s.Source)+" left out", s.Omitted)
@@ -189,6 +197,9 @@ func (m *Main) printRun(d *runDetail) error {
 	printCounts(w, "unknown regions", d.UnknownRegions)
 	for _, n := range d.Notes {
 		fmt.Fprintf(w, "note: %s\n", clean(n))
+	}
+	if len(noRoom) > 0 {
+		fmt.Fprintf(m.Stderr, "no room for: %s; widen the terminal or use -o json\n", strings.Join(slices.Compact(noRoom), ", "))
 	}
 	return nil
 }
@@ -226,7 +237,7 @@ func runTable() []column[runRow] {
 
 func scopeTable() []column[scopeOut] {
 	return []column[scopeOut]{
-		{head: "SCOPE", cell: func(s *scopeOut) string { return s.Name }, least: 16},
+		{head: "SCOPE", cell: func(s *scopeOut) string { return s.Name }, least: 44}, // its end tells scopes apart
 		{head: "STATUS", cell: func(s *scopeOut) string { return s.Status }, paint: func(s *scopeOut) colours { return statusColour(s.Status) }},
 		{head: "SOURCE", cell: func(s *scopeOut) string { return s.Source }},
 		{head: "LISTED", cell: func(s *scopeOut) string { return strconv.Itoa(s.Count) }, right: true},
