@@ -46,7 +46,7 @@ func (s *samples[V]) settle() {
 	if s.settled == len(s.list) {
 		return
 	}
-	slices.SortStableFunc(s.list, func(a, b sample[V]) int { return s.compare(a.value, b.value) })
+	slices.SortFunc(s.list, func(a, b sample[V]) int { return s.compare(a.value, b.value) })
 	out := s.list[:1]
 	for _, x := range s.list[1:] {
 		if last := &out[len(out)-1]; s.compare(last.value, x.value) == 0 {

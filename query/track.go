@@ -65,6 +65,7 @@ func (e *Engine) track(ctx context.Context, id gputide.OfferID, from, to time.Ti
 	if err != nil {
 		return nil, fmt.Errorf("history of %s: %w", id, err)
 	}
+	t.stretches = make([]stretch, 0, len(list))
 	var last *gputide.Interval
 	for i := range list {
 		iv := &list[i]
