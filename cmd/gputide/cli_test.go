@@ -69,7 +69,9 @@ func TestEveryVerbHasHelp(t *testing.T) {
 	c := testMain(t)
 	verbs := []string{
 		"crawl", "replay", "query offers", "query changes", "query types", "query signals", "explain", "gpus", "providers",
-		"runs list", "runs show", "quarantine list", "quarantine show", "db stats", "db check", "version", "serve", "config init", "config check",
+		"runs list", "runs show", "quarantine list", "quarantine show", "quarantine accept", "quarantine reject",
+		"db stats", "db check", "db compact", "db backup", "db restore", "completion",
+		"version", "serve", "config init", "config check",
 	}
 	for _, v := range verbs {
 		text := c.must(t, append(strings.Fields(v), "--help")...)

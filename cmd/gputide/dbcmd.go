@@ -38,7 +38,8 @@ type checkOut struct {
 }
 
 func (m *Main) dbCmd() *cobra.Command {
-	return group("db", "Look after the database", "The database is one file; its place is set by --db or $GPUTIDE_DB.", m.dbStatsCmd(), m.dbCheckCmd())
+	return group("db", "Look after the database", "The database is one file; its place is set by --db or $GPUTIDE_DB.", m.dbStatsCmd(), m.dbCheckCmd(),
+		m.dbCompactCmd(), m.dbBackupCmd(), m.dbRestoreCmd())
 }
 
 func (m *Main) dbStatsCmd() *cobra.Command {

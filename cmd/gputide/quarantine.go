@@ -10,14 +10,17 @@ import (
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/api"
 	"github.com/gputide/gputide/query"
+	"github.com/gputide/gputide/store"
 )
 
 const quarantineLong = `A row that is refused (no valid price, a price step of exactly the accelerator
 count, one key with two prices, …) is kept here with its reason. Its offer counts
-as listed and keeps its last price.`
+as listed and keeps its last price. When the next run reads the same price, a
+step is accepted; quarantine accept and reject decide before.`
 
 // refusedRow is a refused row: the JSON of `quarantine list` and `show`.
 type refusedRow struct {
+	ID        string              `json:"id"` // what accept and reject take
 	OfferID   string              `json:"offer_id"`
 	Key       query.KeyRow        `json:"key"`
 	Part      *string             `json:"part"`
@@ -29,12 +32,14 @@ type refusedRow struct {
 	Upfront   *string             `json:"upfront"`
 	BodyHash  *string             `json:"body_sha256"`
 	At        string              `json:"at"`
+	Rejected  bool                `json:"rejected"`
 }
 
 func newRefusedRow(q *gputide.Quarantined) refusedRow {
 	row := refusedRow{
+		ID:      store.RefusedRow{ID: q.Key.ID(), Row: q.Row}.String(),
 		OfferID: q.Key.ID().String(), Key: query.NewKeyRow(&q.Key), Part: opt(q.Part), Source: q.Source, Reason: q.Reason,
-		Detail: opt(q.Detail), BodyHash: opt(q.BodyHash), At: stamp(q.At),
+		Detail: opt(q.Detail), BodyHash: opt(q.BodyHash), At: stamp(q.At), Rejected: q.Rejected,
 	}
 	if q.Price != nil {
 		row.Price = opt(q.Price.String())
@@ -49,7 +54,8 @@ func newRefusedRow(q *gputide.Quarantined) refusedRow {
 }
 
 func (m *Main) quarantineCmd() *cobra.Command {
-	return group("quarantine", "Rows that were refused, and why", quarantineLong, m.quarantineListCmd(), m.quarantineShowCmd())
+	return group("quarantine", "Rows that were refused, and why", quarantineLong, m.quarantineListCmd(), m.quarantineShowCmd(),
+		m.quarantineAcceptCmd(), m.quarantineRejectCmd())
 }
 
 func (m *Main) quarantineListCmd() *cobra.Command {
@@ -93,7 +99,7 @@ published. The first digits of an offer id are enough, as for explain.`,
 			if err != nil {
 				return err
 			}
-			id := strings.ToLower(args[0])
+			id, _, _ := strings.Cut(strings.ToLower(args[0]), "/")
 			if err := api.CheckOfferID(id); err != nil {
 				return asUsage(err)
 			}
@@ -169,13 +175,14 @@ func (m *Main) printRefusedRow(r *refusedRow) {
 			fmt.Fprintf(m.Stdout, "%-14s %s\n", name, clean(value))
 		}
 	}
+	line("id", r.ID)
 	line("offer", r.OfferID)
 	for _, f := range keyFacts(&r.Key) {
 		line(f.name, f.value)
 	}
 	line("seen at", r.At)
 	line("source", r.Source)
-	line("reason", r.Reason)
+	line("reason", refusedReason(r))
 	line("detail", deref(r.Detail))
 	if r.Published != nil {
 		line("published", publishedText(r.Published, r.Key.Term))
@@ -188,22 +195,30 @@ func (m *Main) printRefusedRow(r *refusedRow) {
 
 func refusedTable() []column[refusedRow] {
 	return []column[refusedRow]{
-		{head: "OFFER", cell: func(r *refusedRow) string { return r.OfferID }, shed: 1},
+		{head: "ID", cell: func(r *refusedRow) string { return r.ID }, shed: 1},
 		{head: "AT", cell: func(r *refusedRow) string { return r.At }, shed: 2},
 		{head: "PROVIDER", cell: func(r *refusedRow) string { return string(r.Key.Provider) }},
 		{head: "REGION", cell: func(r *refusedRow) string { return string(r.Key.Region) }, shed: 3},
 		{head: "TYPE", cell: func(r *refusedRow) string { return string(r.Key.InstanceType) }, least: 10},
 		{head: "MARKET", cell: func(r *refusedRow) string { return string(r.Key.Market) }, shed: 4},
-		{head: "REASON", cell: func(r *refusedRow) string { return r.Reason }},
+		{head: "REASON", cell: refusedReason},
 		{head: "DETAIL", cell: func(r *refusedRow) string { return deref(r.Detail) }, least: 20},
 	}
 }
 
+// refusedReason is why a row was refused, and whether for good.
+func refusedReason(r *refusedRow) string {
+	if r.Rejected {
+		return r.Reason + ", rejected"
+	}
+	return r.Reason
+}
+
 func refusedColumns() []string {
-	cols := []string{"offer_id"}
+	cols := []string{"id", "offer_id"}
 	for _, f := range gputide.KeyFields() {
 		cols = append(cols, "key."+string(f))
 	}
 	return append(cols, "part", "source", "reason", "detail", "price", "published.amount", "published.unit",
-		"published.basis", "published.currency", "upfront", "body_sha256", "at")
+		"published.basis", "published.currency", "upfront", "body_sha256", "at", "rejected")
 }

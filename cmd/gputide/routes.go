@@ -147,5 +147,13 @@ func (d *daemon) routes(ctx context.Context) []api.Route {
 			rows, err := d.crawlNow(ctx, req.Provider)
 			return rowsOut[crawlRow]{Rows: rows}, err
 		}),
+		compactCommand(func(ctx context.Context, _ struct{}) (compactOut, error) { return compactOf(ctx, d.db) }),
+		backupCommand(func(ctx context.Context, req backupRequest) (backupOut, error) { return backupOf(ctx, d.db, req.File) }),
+		d.judgeRoute(acceptVerdict()), d.judgeRoute(rejectVerdict()),
 	}
+}
+
+// judgeRoute accepts or rejects refused rows.
+func (d *daemon) judgeRoute(v verdict) api.Route {
+	return v.command(func(ctx context.Context, req judgeRequest) (judgeOut, error) { return v.judge(ctx, d.db, req) })
 }

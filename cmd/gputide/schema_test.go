@@ -87,6 +87,8 @@ func TestSchemas(t *testing.T) {
 		{"quarantine", false, []string{"quarantine", "list"}},
 		{"db_stats", true, []string{"db", "stats"}},
 		{"db_check", true, []string{"db", "check"}},
+		{"db_compact", true, []string{"db", "compact"}},
+		{"db_backup", true, []string{"db", "backup", filepath.Join(t.TempDir(), "backup.db")}},
 		{"version", true, []string{"version"}},
 	}
 	for _, tt := range tests {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"copyfixture": copyFixture,
 		"subst":       subst,
 		"chmode":      chmode,
+		"field":       field,
 	}
 }
 
@@ -49,4 +51,19 @@ func chmode(ts *testscript.TestScript, neg bool, args []string) {
 		mode = mode<<3 | os.FileMode(c-'0')
 	}
 	ts.Check(os.Chmod(ts.MkAbs(args[1]), mode))
+}
+
+// field NAME VARIABLE sets a variable to a text field of the first line of
+// NDJSON the last command wrote.
+func field(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: field NAME VARIABLE")
+	}
+	var row map[string]any
+	ts.Check(json.NewDecoder(strings.NewReader(ts.ReadFile("stdout"))).Decode(&row))
+	value, ok := row[args[0]].(string)
+	if !ok {
+		ts.Fatalf("field %s is %v", args[0], row[args[0]])
+	}
+	ts.Setenv(args[1], value)
 }
