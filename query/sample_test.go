@@ -210,3 +210,21 @@ func TestFractions(t *testing.T) {
 		t.Errorf("%d, %v", f, err)
 	}
 }
+
+func TestScaledIsTheExactConversion(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 20_000 {
+		price := gputide.Nano(1 + rng.Int64N(int64(gputide.MaxNano)>>rng.IntN(62)))
+		num, den := 1+rng.Uint64()>>rng.IntN(64), 1+rng.Uint64()>>(1+rng.IntN(63))
+		if num == 0 {
+			num = 1
+		}
+		exact := price.Rat()
+		exact.Mul(exact, new(big.Rat).SetFrac(new(big.Int).SetUint64(num), new(big.Int).SetUint64(den)))
+		want, err := gputide.RoundNano(exact)
+		got, fits := scaled(price, num, den)
+		if fits != (err == nil) || (fits && got != int64(want)) {
+			t.Fatalf("%s·%d/%d is %d, %t; want %d, %v", price, num, den, got, fits, want, err)
+		}
+	}
+}
