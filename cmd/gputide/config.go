@@ -213,18 +213,8 @@ func (c *config) check(infos []gputide.Info) ([]job, error) {
 	if err := c.checkListen(); err != nil {
 		return nil, c.wrong(err, "listen")
 	}
-	known := make([]string, len(infos))
-	for i := range infos {
-		known[i] = infos[i].Name
-	}
-	for name := range c.Providers {
-		if !slices.Contains(known, name) {
-			hint := didYouMean(near(name, known))
-			if hint == "" {
-				hint = ": there are " + strings.Join(known, ", ")
-			}
-			return nil, c.wrong(fmt.Errorf("unknown provider%s", hint), "providers", name)
-		}
+	if err := c.checkNames(infos); err != nil {
+		return nil, err
 	}
 	var jobs []job
 	for i := range infos {
@@ -238,6 +228,24 @@ func (c *config) check(infos []gputide.Info) ([]job, error) {
 		}
 	}
 	return jobs, nil
+}
+
+// checkNames refuses a provider that is none of infos.
+func (c *config) checkNames(infos []gputide.Info) error {
+	known := make([]string, len(infos))
+	for i := range infos {
+		known[i] = infos[i].Name
+	}
+	for name := range c.Providers {
+		if !slices.Contains(known, name) {
+			hint := didYouMean(near(name, known))
+			if hint == "" {
+				hint = ": there are " + strings.Join(known, ", ")
+			}
+			return c.wrong(fmt.Errorf("unknown provider%s", hint), "providers", name)
+		}
+	}
+	return nil
 }
 
 // plain takes the name of a flag out of an error about its value.
