@@ -37,7 +37,7 @@ func TestDemo(t *testing.T) {
 		"$ gputide query offers --gpu rtx-4090 ",
 		"$0.34/gpu/h",
 		"2026-07  $43.8044",                    // the trend's last bucket
-		"42.81  29.32  62.98  76.99",           // discount now, least, median, most
+		"62.98  76.99",                         // discount, median and most
 		"us-east-1c, mostly us-east-1f  no_re", // best zone, and why no discount
 		"2.69 USD per accelerator-hour × 8 = 21.52 USD per instance-hour",
 		"┤", // charts
