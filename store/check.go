@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	bolt "go.etcd.io/bbolt"
@@ -39,11 +40,33 @@ func (db *DB) Check(ctx context.Context) error {
 // checkPages verifies the pages of a file: nothing can be read from it safely
 // when they are broken.
 func checkPages(tx *bolt.Tx) error {
+	// The check of bbolt runs where a fault of memory ends the process; here it
+	// is an error.
+	err := sound(func() error {
+		return tx.ForEach(func(_ []byte, b *bolt.Bucket) error { return walkPages(b) })
+	})
+	if err != nil {
+		return err
+	}
 	c := &checker{}
 	for err := range tx.Check() {
 		c.add(err)
 	}
 	return errors.Join(c.errs...)
+}
+
+// walkPages reads every key and value of a bucket.
+func walkPages(b *bolt.Bucket) error {
+	return b.ForEach(func(k, v []byte) error {
+		if v == nil {
+			if inner := b.Bucket(k); inner != nil {
+				return walkPages(inner)
+			}
+			return corrupt("page", "bucket %q is missing", k)
+		}
+		_, _ = crc32.ChecksumIEEE(k), crc32.ChecksumIEEE(v)
+		return nil
+	})
 }
 
 type checker struct {

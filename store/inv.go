@@ -202,7 +202,7 @@ func (db *DB) prepareDerived() error {
 	}
 	version := db.deriver.Version()
 	stored := ""
-	err := db.bolt.View(func(tx *bolt.Tx) error {
+	err := db.read(func(tx *bolt.Tx) error {
 		stored = string(tx.Bucket(bucketMeta).Get(metaCatalogue))
 		return nil
 	})
@@ -210,7 +210,7 @@ func (db *DB) prepareDerived() error {
 		return err
 	}
 	if db.readOnly {
-		return db.bolt.View(func(tx *bolt.Tx) error {
+		return db.read(func(tx *bolt.Tx) error {
 			for i, b := range []*book{offersOf(tx), signalsOf(tx)} {
 				o, err := db.derive(tx, b)
 				if err != nil {
@@ -221,7 +221,7 @@ func (db *DB) prepareDerived() error {
 			return nil
 		})
 	}
-	return db.bolt.Update(func(tx *bolt.Tx) error {
+	return db.write(func(tx *bolt.Tx) error {
 		for _, b := range []*book{offersOf(tx), signalsOf(tx)} {
 			if err := db.rebuildDerived(tx, b); err != nil {
 				return err

@@ -125,7 +125,9 @@ func (r *restore) copyTo(ctx context.Context, aside string) error {
 	if err != nil {
 		return err
 	}
-	err = from.View(func(tx *bolt.Tx) error { return copyBackup(tx, aside) })
+	err = sound(func() error {
+		return from.View(func(tx *bolt.Tx) error { return copyBackup(tx, aside) })
+	})
 	if err := errors.Join(err, from.Close()); err != nil {
 		return err
 	}

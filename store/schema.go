@@ -68,7 +68,7 @@ func bookBuckets() [][]byte {
 // attributes to the tables of the deriver.
 func (db *DB) prepare(ladder []migration) error {
 	var schema int
-	err := db.bolt.View(func(tx *bolt.Tx) (err error) {
+	err := db.read(func(tx *bolt.Tx) (err error) {
 		schema, err = readSchema(tx)
 		return err
 	})
@@ -85,7 +85,7 @@ func (db *DB) prepare(ladder []migration) error {
 				Hint: "run gputide crawl once: opening it for writing brings it up to date",
 			}
 		}
-		if err := db.bolt.Update(func(tx *bolt.Tx) error { return db.upgrade(tx, schema, ladder) }); err != nil {
+		if err := db.write(func(tx *bolt.Tx) error { return db.upgrade(tx, schema, ladder) }); err != nil {
 			return fmt.Errorf("prepare %s: %w", db.path, err)
 		}
 	}

@@ -105,7 +105,7 @@ func (db *DB) open(opt Options) error {
 		opt.LockTimeout = defaultLockTimeout
 	}
 	if db.readOnly {
-		if _, err := os.Stat(db.path); errors.Is(err, fs.ErrNotExist) {
+		if info, err := os.Stat(db.path); errors.Is(err, fs.ErrNotExist) || (err == nil && info.Mode().IsRegular() && info.Size() == 0) {
 			return &gputide.HintError{
 				Err:  fmt.Errorf("%w: database %s", gputide.ErrNotFound, db.path),
 				Hint: "run gputide crawl to create it, or name another with --db",
@@ -170,7 +170,7 @@ func tryBolt(path, file string, readOnly bool, timeout time.Duration) (*bolt.DB,
 		mapped := int64(initialMmap)
 		bopt.InitialMmapSize = int(mapped)
 	}
-	b, err := bolt.Open(path, fileMode, bopt)
+	b, err := openPages(path, bopt)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, nil, lockedError(path)
@@ -184,7 +184,7 @@ func tryBolt(path, file string, readOnly bool, timeout time.Duration) (*bolt.DB,
 	}
 	info, err := opened.Stat()
 	if err == nil {
-		err = b.View(func(tx *bolt.Tx) error { return checkWhole(tx, info) })
+		err = sound(func() error { return b.View(func(tx *bolt.Tx) error { return checkWhole(tx, info) }) })
 	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), b.Close())

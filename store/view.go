@@ -21,7 +21,7 @@ type view struct {
 func (db *DB) view(fn func(*view) error) error {
 	db.swap.RLock()
 	defer db.swap.RUnlock()
-	return db.bolt.View(func(tx *bolt.Tx) error {
+	return db.read(func(tx *bolt.Tx) error {
 		return fn(&view{
 			db: db, tx: tx, d: newDict(tx, &db.dict), offers: offersOf(tx), signals: signalsOf(tx),
 			marks: newMarkReader(tx, &db.runs), tables: make(map[uint32]*sourceTable),

@@ -334,7 +334,7 @@ func (db *DB) update(provider string, cause gputide.Cause, fn func(*writer) erro
 	db.swap.RLock()
 	defer db.swap.RUnlock()
 	var w *writer
-	err := db.bolt.Update(func(tx *bolt.Tx) error {
+	err := db.write(func(tx *bolt.Tx) error {
 		var err error
 		if w, err = db.newWriter(tx, provider, cause); err != nil {
 			return err
