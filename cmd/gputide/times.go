@@ -18,7 +18,7 @@ func parseTime(flag, s string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	for _, layout := range timeLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
+		if t, err := time.Parse(layout, s); err == nil && !t.IsZero() { // zero is no moment given
 			return t.UTC().Truncate(time.Second), nil
 		}
 	}

@@ -20,7 +20,7 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("%q = %q, %v; want %q", in, stamp(got), err, want)
 		}
 	}
-	for _, in := range []string{"yesterday", "2026-13-01", "22.08.2026", "1e9"} {
+	for _, in := range []string{"yesterday", "2026-13-01", "22.08.2026", "1e9", "0001-01-01"} {
 		if _, err := parseTime("at", in); !isUsage(err) {
 			t.Errorf("%q: %v is no usage error", in, err)
 		}
