@@ -304,7 +304,7 @@ func (w *writer) accept(r *refusedRow) error {
 		st.rank, st.explicit = rankFeed, true
 	}
 	var done applied
-	_, err = w.touch(0).apply(sid, rec, []statement{st}, []takeOut{{feed: st.feed, from: at, to: at}}, &done)
+	err = w.touch(0).apply(sid, rec, []statement{st}, []takeOut{{feed: st.feed, from: at, to: at}}, &done)
 	w.res.Conflicts += done.conflicts
 	return err
 }

@@ -340,15 +340,20 @@ func (c *commit) apply(book int) error {
 		if err != nil {
 			return err
 		}
-		changed, err := t.apply(sid, rec, add, c.drops, &res)
-		if err != nil {
+		told := newsOf(&c.w.res)
+		if err := t.apply(sid, rec, add, c.drops, &res); err != nil {
 			return err
 		}
-		if !changed && book == 0 && slices.ContainsFunc(add, func(s statement) bool { return s.say == sayListed }) {
+		if book == 0 && newsOf(&c.w.res) == told && slices.ContainsFunc(add, func(s statement) bool { return s.say == sayListed }) {
 			c.w.res.Confirmed++
 		}
 		start = end
 	}
 	c.w.res.Conflicts += res.conflicts
 	return nil
+}
+
+// newsOf counts what a run told of the offers it listed, beside that they stand.
+func newsOf(r *gputide.CommitResult) int {
+	return r.FirstSeen + r.Changed + r.Returned + r.Released
 }

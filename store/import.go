@@ -281,7 +281,7 @@ func (p *importProvider) apply(t *touch, sid uint32, add []statement) error {
 	}
 	var res applied
 	before := t.w.res.Changed + t.w.res.FirstSeen
-	if _, err := t.apply(sid, rec, add, nil, &res); err != nil {
+	if err := t.apply(sid, rec, add, nil, &res); err != nil {
 		return err
 	}
 	p.done.Add(sid)

@@ -65,7 +65,7 @@ func (p *importProvider) missing(w *writer, t *touch, scope uint32, f feed, mome
 			return err
 		}
 		var res applied
-		if _, err := t.apply(sid, rec, add, nil, &res); err != nil {
+		if err := t.apply(sid, rec, add, nil, &res); err != nil {
 			return err
 		}
 	}

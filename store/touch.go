@@ -38,21 +38,21 @@ func (t *touch) behind(scope, at uint32) (bool, error) {
 }
 
 // apply applies the statements, sorted, to a series. drop names stored
-// statements to take out first. It reports whether the history changed.
-func (t *touch) apply(sid uint32, rec record, add []statement, drop []takeOut, res *applied) (bool, error) {
+// statements to take out first.
+func (t *touch) apply(sid uint32, rec record, add []statement, drop []takeOut, res *applied) error {
 	old := t.b.slotOf(sid)
 	forward := len(drop) == 0 && len(add) > 0
 	for i := 0; forward && i < len(add); i++ {
 		ok, err := t.behind(add[i].feed.scope(), add[i].at)
 		if err != nil {
-			return false, err
+			return err
 		}
 		forward = ok && (old.status == statusNone || add[i].at > old.at)
 	}
 	if forward && rec.scope != 0 {
 		ok, err := t.behind(rec.scope, add[0].at)
 		if err != nil {
-			return false, err
+			return err
 		}
 		forward = ok
 	}
@@ -68,10 +68,10 @@ type applied struct {
 	conflicts int
 }
 
-func (t *touch) forward(sid uint32, rec record, old slot, add []statement, res *applied) (bool, error) {
+func (t *touch) forward(sid uint32, rec record, old slot, add []statement, res *applied) error {
 	before, err := t.stateOf(sid, rec, old)
 	if err != nil {
-		return false, err
+		return err
 	}
 	f := folder{state: before}
 	f.out.first = rec.first
@@ -90,15 +90,15 @@ func (t *touch) forward(sid uint32, rec record, old slot, add []statement, res *
 	res.conflicts += sp.conflicts
 	if len(f.out.events) > 0 {
 		if err := t.b.append(sid, old, f.out.events); err != nil {
-			return false, err
+			return err
 		}
 		t.settle(sid, rec, &f.out, f.state, f.out.events[len(f.out.events)-1].at)
 		t.record(sid, before, f.out.events)
 	}
 	if t.b.detail == nil {
-		return len(f.out.events) > 0, nil
+		return nil
 	}
-	return len(f.out.events) > 0, t.b.putDetails(sid, nil, f.out.details)
+	return t.b.putDetails(sid, nil, f.out.details)
 }
 
 // stateOf is the state of a series now.
@@ -181,18 +181,18 @@ func (w *writer) count(k logKind, n int) {
 }
 
 // splice works statements into the middle of a history.
-func (t *touch) splice(sid uint32, rec record, add []statement, drop []takeOut, res *applied) (bool, error) {
+func (t *touch) splice(sid uint32, rec record, add []statement, drop []takeOut, res *applied) error {
 	t.w.spliced[t.book][sid] = true
 	h, err := t.history(sid, rec)
 	if err != nil {
-		return false, err
+		return err
 	}
 	from, last := span(add, drop)
 	var now history
 	for _, limit := range []uint32{min(last, maxSeconds-spliceAhead) + spliceAhead, maxSeconds} {
 		marks, err := t.marks(h, add, from, limit)
 		if err != nil {
-			return false, err
+			return err
 		}
 		sp := splice{marks: marks, add: add, drop: drop, imported: t.w.imported}
 		var done bool
@@ -202,7 +202,7 @@ func (t *touch) splice(sid uint32, rec record, add []statement, drop []takeOut, 
 			break
 		}
 	}
-	return !h.equal(&now), t.replace(sid, rec, h, &now, add)
+	return t.replace(sid, rec, h, &now, add)
 }
 
 // spliceAhead is how far behind its last statement a splice first looks for old

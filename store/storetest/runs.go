@@ -44,6 +44,10 @@ func record(t *testing.T, s Store) {
 	if second.Confirmed != 1 || second.Changed+second.FirstSeen != 0 {
 		t.Errorf("result of an uneventful run: %+v", second)
 	}
+	moved := commit(t, s, night{source: "page", rows: prices1{"a": 5}}.run(2))
+	if moved.Confirmed != 1 || moved.Changed != 0 {
+		t.Errorf("result of a run from another source: %+v, want the offer confirmed", moved)
+	}
 	if none, err := s.Runs(t.Context(), "other", 0); err != nil || len(none) != 0 {
 		t.Errorf("runs of a provider never crawled: %v, %v", none, err)
 	}
