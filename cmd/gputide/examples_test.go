@@ -64,8 +64,10 @@ func asksOnly(args []string) bool {
 		}
 	}
 	switch args[0] {
-	case "query", "explain", "gpus", "providers", "runs", "quarantine", "version", "help", "flags":
+	case "query", "explain", "gpus", "providers", "runs", "version", "help", "flags":
 		return true
+	case "quarantine":
+		return args[1] == "list" || args[1] == "show"
 	case "db":
 		return args[1] == "stats" || args[1] == "check"
 	}
