@@ -59,7 +59,7 @@ func TestExamples(t *testing.T) {
 // nothing else.
 func asksOnly(args []string) bool {
 	for _, a := range args {
-		if strings.HasPrefix(a, "/") || a == "g2-standard-4" { // a history the demo leaves out
+		if strings.HasPrefix(a, "/") {
 			return false
 		}
 	}

@@ -34,7 +34,7 @@ const trendExample = `  gputide query trend --gpu h100 --market on_demand --sinc
   gputide query trend --gpu h100,h200 --market spot --group-by gpu,provider --per gpu --index
   gputide query trend --type p5.48xlarge --region us-east-1 --bucket year --in EUR
   gputide query trend --gpu mi300x --per tflops:fp8 --basket fixed --chart mi300x.svg
-  gputide query trend --type g2-standard-4 --group-by region --over rows --bucket all -o json`
+  gputide query trend --type a3-highgpu-8g --group-by region --over rows --bucket all -o json`
 
 // trendFlags are the flags of `query trend` beside its filters.
 type trendFlags struct {
