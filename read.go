@@ -116,6 +116,20 @@ type SignalValue struct {
 	ObservedAt time.Time
 }
 
+// SignalHistory is one signal over time.
+type SignalHistory struct {
+	Key       Key
+	Name      string
+	Intervals []SignalInterval // oldest first; time in which the signal was not in force is in none
+}
+
+// SignalInterval is a stretch of time in which a signal had one value.
+type SignalInterval struct {
+	From, To     time.Time // [From, To)
+	Value        int64
+	LastObserved time.Time // last observation inside or before the interval
+}
+
 // Baseline is what the store knows of a provider before a run: the ground that
 // guards compare the run with.
 type Baseline struct {

@@ -152,7 +152,7 @@ func (e *Engine) Discount(ctx context.Context, req DiscountRequest) (DiscountAns
 	for i := range rows {
 		ans.Rows[i] = rows[i].row
 	}
-	ans.Lines, err = e.discountLines(ctx, rows[:min(len(rows), max(req.Lines, 0))])
+	ans.Lines, err = e.discountLines(ctx, p.stock, rows[:min(len(rows), max(req.Lines, 0))])
 	return ans, err
 }
 
@@ -160,6 +160,7 @@ func (e *Engine) Discount(ctx context.Context, req DiscountRequest) (DiscountAns
 type discounted struct {
 	key gputide.Key
 	id  gputide.OfferID
+	ref *gputide.Quote // nil without a reference
 	row DiscountRow
 }
 
@@ -177,6 +178,9 @@ func (e *Engine) discounts(ctx context.Context, req *DiscountRequest, ask *disco
 	if err != nil {
 		return nil, nil, err
 	}
+	if p.stock, err = e.stockPast(ctx, p); err != nil {
+		return nil, nil, err
+	}
 	rows := make([]discounted, 0, len(p.offers))
 	for _, c := range p.offers {
 		if c.quote.Key.Market == gputide.OnDemand {
@@ -187,19 +191,19 @@ func (e *Engine) discounts(ctx context.Context, req *DiscountRequest, ask *disco
 			return nil, nil, err
 		}
 		if row != nil {
-			rows = append(rows, discounted{key: c.quote.Key, id: c.quote.ID, row: *row})
+			rows = append(rows, *row)
 		}
 	}
 	return p, rows, nil
 }
 
 // discount measures one offer; nil when it has no history in the window.
-func (e *Engine) discount(ctx context.Context, p *past, c *candidate, refs *partners, ask *discountAsk) (*DiscountRow, error) {
+func (e *Engine) discount(ctx context.Context, p *past, c *candidate, refs *partners, ask *discountAsk) (*discounted, error) {
 	from, to := p.window(c)
 	if !from.Before(to) {
 		return nil, nil
 	}
-	t, err := e.track(ctx, c.quote.ID, from, to, ask.over)
+	t, err := e.track(ctx, c.quote.ID, p.stock.of(&c.quote.Key), from, to, ask.over)
 	if err != nil {
 		return nil, err
 	}
@@ -207,17 +211,19 @@ func (e *Engine) discount(ctx context.Context, p *past, c *candidate, refs *part
 		return nil, nil
 	}
 	stats := newPriceStats(t, ask.over)
-	row := discountRow(p, c, t, stats, ask)
+	d := &discounted{key: c.quote.Key, id: c.quote.ID, row: *discountRow(p, c, t, stats, ask)}
 	ref, why := refs.of(&c.quote.Key)
-	if row.Reason = Text(why); ref == nil {
-		return row, nil
+	if d.row.Reason = Text(why); ref == nil {
+		return d, nil
 	}
-	other, err := e.track(ctx, ref.ID, from, to, ask.over)
+	other, err := e.track(ctx, ref.ID, p.stock.of(&ref.Key), from, to, ask.over)
 	if err != nil {
 		return nil, err
 	}
-	row.compare(ref, t, other, ask)
-	return row, nil
+	if d.row.compare(ref, t, other, ask); d.row.OnDemandOffer != "" {
+		d.ref = ref
+	}
+	return d, nil
 }
 
 // discountRow fills in all that needs no reference.

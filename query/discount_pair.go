@@ -52,21 +52,17 @@ func (e *Engine) partners(ctx context.Context, p *past) (*partners, error) {
 }
 
 // discountLines returns the history of rows for a chart.
-func (e *Engine) discountLines(ctx context.Context, rows []discounted) ([][]DiscountPoint, error) {
+func (e *Engine) discountLines(ctx context.Context, stock *stockPast, rows []discounted) ([][]DiscountPoint, error) {
 	var out [][]DiscountPoint
 	for i := range rows {
 		row := &rows[i].row
-		t, err := e.track(ctx, rows[i].id, row.From.Time, row.To.Time, OverTime)
+		t, err := e.track(ctx, rows[i].id, stock.of(&rows[i].key), row.From.Time, row.To.Time, OverTime)
 		if err != nil {
 			return nil, err
 		}
 		other := &track{}
-		if row.OnDemandOffer != "" {
-			id, err := gputide.ParseOfferID(string(row.OnDemandOffer))
-			if err != nil {
-				return nil, err
-			}
-			if other, err = e.track(ctx, id, row.From.Time, row.To.Time, OverTime); err != nil {
+		if ref := rows[i].ref; ref != nil {
+			if other, err = e.track(ctx, ref.ID, stock.of(&ref.Key), row.From.Time, row.To.Time, OverTime); err != nil {
 				return nil, err
 			}
 		}

@@ -35,6 +35,10 @@ type Reader interface {
 	// key fields hold for the signal's own key.
 	Signals(ctx context.Context, sel gputide.Selection, name string, at time.Time) ([]gputide.SignalValue, error)
 
+	// SignalIntervals returns the signals of one name over [from, to), the values
+	// carried in included, selected as by Signals.
+	SignalIntervals(ctx context.Context, sel gputide.Selection, name string, from, to time.Time) ([]gputide.SignalHistory, error)
+
 	// Specs returns the specs in force at a moment. It is asked with matches of
 	// provider, partition and instance type only.
 	Specs(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Spec, error)

@@ -92,6 +92,10 @@ func (s *store) Signals(context.Context, gputide.Selection, string, time.Time) (
 	return nil, nil
 }
 
+func (s *store) SignalIntervals(context.Context, gputide.Selection, string, time.Time, time.Time) ([]gputide.SignalHistory, error) {
+	return nil, nil
+}
+
 func (s *store) Specs(context.Context, gputide.Selection, time.Time) ([]gputide.Spec, error) {
 	return nil, nil
 }

@@ -20,6 +20,7 @@ type memory struct {
 	quotes  []gputide.Quote
 	changes []gputide.Change
 	signals []gputide.SignalValue
+	heard   []gputide.SignalHistory // signals over time
 	specs   []gputide.Spec
 	rates   []gputide.Rate
 	runs    []gputide.RunRecord
@@ -86,7 +87,7 @@ func (m *memory) Quotes(ctx context.Context, sel gputide.Selection, at time.Time
 func (m *memory) Intervals(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Interval, error) {
 	var out []gputide.Interval
 	for _, iv := range m.pasts[id] {
-		iv.From, iv.To = maxTime(iv.From, from), minTime(iv.To, to)
+		iv.From, iv.To = later(iv.From, from), earlier(iv.To, to)
 		if iv.From.Before(iv.To) {
 			out = append(out, iv)
 		}
@@ -102,20 +103,6 @@ func (m *memory) Observations(ctx context.Context, id gputide.OfferID, from, to 
 		}
 	}
 	return out, m.fail
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func minTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 func (m *memory) Changes(ctx context.Context, f gputide.ChangeFilter) iter.Seq2[gputide.Change, error] {
@@ -140,6 +127,25 @@ func (m *memory) Signals(ctx context.Context, sel gputide.Selection, name string
 		if s.Name == name && m.selects(sel, gputide.OfferID{}, &s.Key) {
 			out = append(out, s)
 		}
+	}
+	return out, m.fail
+}
+
+func (m *memory) SignalIntervals(ctx context.Context, sel gputide.Selection, name string, from, to time.Time) ([]gputide.SignalHistory, error) {
+	var out []gputide.SignalHistory
+	for _, h := range m.heard {
+		if h.Name != name || !m.selects(sel, gputide.OfferID{}, &h.Key) {
+			continue
+		}
+		list := h.Intervals
+		h.Intervals = nil
+		for _, iv := range list {
+			iv.From, iv.To = later(iv.From, from), earlier(iv.To, to)
+			if iv.From.Before(iv.To) {
+				h.Intervals = append(h.Intervals, iv)
+			}
+		}
+		out = append(out, h)
 	}
 	return out, m.fail
 }

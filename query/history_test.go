@@ -131,7 +131,7 @@ func checkRound(t *testing.T, w *world, round int, spot, demand []leg, from, to 
 				next = m
 			}
 		}
-		next = minTime(next, to)
+		next = earlier(next, to)
 		weight := next.Unix() - at.Unix()
 		p, d := inForceAt(t, spot, at), inForceAt(t, demand, at)
 		if p != nil {

@@ -17,6 +17,7 @@ type past struct {
 	from, to time.Time // zero where the request leaves them open
 	offers   []*candidate
 	hidden   []Hidden
+	stock    *stockPast // nil until it is read
 }
 
 // past selects series. A filter selects the offers it selects at the end of the

@@ -36,19 +36,26 @@ func (s *stock) available() *bool {
 // signalsByType are signals of one name by the instance type they speak of.
 type signalsByType map[specKey][]gputide.SignalValue
 
-// signalsFor reads the signals of one name that may speak of the offers.
-func (e *Engine) signalsFor(ctx context.Context, offers []*candidate, name string, at time.Time) (signalsByType, error) {
+// signalSelection selects the signals that may speak of the offers; false when
+// there are none.
+func signalSelection(offers []*candidate) (gputide.Selection, bool) {
 	providers, types := map[string]bool{}, map[string]bool{}
 	for _, c := range offers {
 		providers[c.quote.Key.Provider] = true
 		types[c.quote.Key.InstanceType] = true
 	}
-	if len(providers) == 0 {
-		return nil, nil
-	}
 	sel := gputide.Selection{Matches: []gputide.Match{{Field: gputide.FieldProvider, Values: sortedKeys(providers)}}}
 	if len(types) <= mostTypesAsked {
 		sel.Matches = append(sel.Matches, gputide.Match{Field: gputide.FieldInstanceType, Values: sortedKeys(types)})
+	}
+	return sel, len(offers) > 0
+}
+
+// signalsFor reads the signals of one name that may speak of the offers.
+func (e *Engine) signalsFor(ctx context.Context, offers []*candidate, name string, at time.Time) (signalsByType, error) {
+	sel, ok := signalSelection(offers)
+	if !ok {
+		return nil, nil
 	}
 	values, err := e.Reader.Signals(ctx, sel, name, at)
 	if err != nil {

@@ -56,15 +56,16 @@ type track struct {
 	rows      []gputide.Observation // read on the basis of rows only
 }
 
-// track reads the history of a series. Time in which no price was in force (not
-// yet seen, withdrawn, held, gap, stale, after the end of an import) is in no
-// stretch.
-func (e *Engine) track(ctx context.Context, id gputide.OfferID, from, to time.Time, over Over) (*track, error) {
+// track reads the history of a series; stock are the availability signals that
+// speak of it. Time in which no price was in force (not yet seen, withdrawn,
+// held, gap, stale, sold out, after the end of an import) is in no stretch.
+func (e *Engine) track(ctx context.Context, id gputide.OfferID, stock []gputide.SignalHistory, from, to time.Time, over Over) (*track, error) {
 	t := &track{from: from.Unix(), to: to.Unix()}
 	list, err := e.Reader.Intervals(ctx, id, from.Add(-time.Second), to)
 	if err != nil {
 		return nil, fmt.Errorf("history of %s: %w", id, err)
 	}
+	list = cutSoldOut(list, stock)
 	t.stretches = make([]stretch, 0, len(list))
 	var last *gputide.Interval
 	for i := range list {

@@ -192,7 +192,10 @@ func (e *Engine) fillTrend(ctx context.Context, req *TrendRequest, ask *trendAsk
 		return err
 	}
 	ans.Bucket = cut.name
-	b := &trend{engine: e, ask: ask, buckets: cut, groups: map[string]*trendGroup{}, skipped: map[Hidden]int{}}
+	if p.stock, err = e.stockPast(ctx, p); err != nil {
+		return err
+	}
+	b := &trend{engine: e, ask: ask, buckets: cut, stock: p.stock, groups: map[string]*trendGroup{}, skipped: map[Hidden]int{}}
 	if ask.basket {
 		if err := b.fixBasket(ctx, p.offers); err != nil {
 			return err

@@ -18,6 +18,7 @@ type trend struct {
 	engine  *Engine
 	ask     *trendAsk
 	buckets *buckets
+	stock   *stockPast
 	groups  map[string]*trendGroup
 	basket  map[gputide.OfferID]bool // nil keeps every series
 	series  int

@@ -23,7 +23,7 @@ func (t *trend) read(ctx context.Context, c *candidate) ([]slice, *track, string
 		return nil, nil, why, nil
 	}
 	b := t.buckets
-	tr, err := t.engine.track(ctx, c.quote.ID, timeOf(b.from), timeOf(b.to), t.ask.over)
+	tr, err := t.engine.track(ctx, c.quote.ID, t.stock.of(&c.quote.Key), timeOf(b.from), timeOf(b.to), t.ask.over)
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -14,48 +14,26 @@ import (
 // matches the fields a signal states. Values that ended before the moment are
 // left out.
 func (db *DB) Signals(ctx context.Context, sel gputide.Selection, name string, at time.Time) ([]gputide.SignalValue, error) {
-	if name != "" {
-		sel.Matches = append(slices.Clone(sel.Matches), gputide.Match{Field: fieldSignal, Values: []string{name}})
-	}
-	ids := sel.IDs
-	sel.IDs = nil
-	sids, err := db.selected(true, sel)
-	if err != nil {
-		return nil, err
-	}
 	t := clampSeconds(at)
 	type sorted struct {
 		key string
 		gputide.SignalValue
 	}
 	var found []sorted
-	err = db.eachBatch(ctx, sids, func(v *view, part []uint32) error {
-		r := v.loader(v.signals)
-		for _, sid := range part {
-			l, ok, err := r.load(sid)
-			if err != nil {
-				return err
-			}
-			i := -1
-			if ok {
-				i = segmentAt(l.past.segs, t)
-			}
-			if i < 0 || l.past.segs[i].status == statusWithdrawn {
-				continue
-			}
-			if len(ids) > 0 && !slices.Contains(ids, l.key.ID()) {
-				continue
-			}
-			s := &l.past.segs[i]
-			observed, _, err := l.past.observed(t)
-			if err != nil {
-				return err
-			}
-			found = append(found, sorted{l.key.Canonical() + "\n" + l.name, gputide.SignalValue{
-				Key: l.key, Name: l.name, Value: s.price, Source: l.past.sources.name(s.feed.source()),
-				Since: moment(s.since), ObservedAt: moment(observed),
-			}})
+	err := db.eachSignal(ctx, sel, name, func(l *loaded) error {
+		i := segmentAt(l.past.segs, t)
+		if i < 0 || l.past.segs[i].status == statusWithdrawn {
+			return nil
 		}
+		s := &l.past.segs[i]
+		observed, _, err := l.past.observed(t)
+		if err != nil {
+			return err
+		}
+		found = append(found, sorted{l.key.Canonical() + "\n" + l.name, gputide.SignalValue{
+			Key: l.key, Name: l.name, Value: s.price, Source: l.past.sources.name(s.feed.source()),
+			Since: moment(s.since), ObservedAt: moment(observed),
+		}})
 		return nil
 	})
 	if err != nil {
@@ -67,6 +45,36 @@ func (db *DB) Signals(ctx context.Context, sel gputide.Selection, name string, a
 		out[i] = found[i].SignalValue
 	}
 	return out, nil
+}
+
+// eachSignal reads the selected signals of one name, of every name when it is
+// empty. fn must not keep what it is given.
+func (db *DB) eachSignal(ctx context.Context, sel gputide.Selection, name string, fn func(*loaded) error) error {
+	if name != "" {
+		sel.Matches = append(slices.Clone(sel.Matches), gputide.Match{Field: fieldSignal, Values: []string{name}})
+	}
+	ids := sel.IDs
+	sel.IDs = nil
+	sids, err := db.selected(true, sel)
+	if err != nil {
+		return err
+	}
+	return db.eachBatch(ctx, sids, func(v *view, part []uint32) error {
+		r := v.loader(v.signals)
+		for _, sid := range part {
+			l, ok, err := r.load(sid)
+			if err != nil {
+				return err
+			}
+			if !ok || len(ids) > 0 && !slices.Contains(ids, l.key.ID()) {
+				continue
+			}
+			if err := fn(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Values returns the values that any offer has in a field, sorted; for the name
