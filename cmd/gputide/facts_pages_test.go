@@ -78,6 +78,22 @@ func lambdaRecordings() []recording {
 				{"two fields swapped", "regions_with_capacity_available", "regions"},
 			},
 		},
+		{
+			name: "api_instance_types_doc_example.json", provider: "lambda", at: "2026-07-30T00:00:00Z", wrap: api, crawl: []string{"--collect", "all"},
+			facts: []claim{
+				{"the full field set of the documented form", offers(), has(
+					"instance_type price published.amount vcpu memory_gib local_disk_gb accelerator.count accelerator.raw regions",
+					`gpu_8x_example 15.92 15.92 124 1800 6597.069766656 8 Example GPU (40 GB SXM4) ["us-west-1"]`,
+				)},
+				{"an unknown card keeps its price", offers("--flag", "unknown_accelerator"), count(1)},
+			},
+			edits: []mutation{
+				{"one digit", "1592", "1593"},
+				{"a required field renamed", `"price_cents_per_hour"`, `"price_per_hour"`},
+				{"two fields swapped", `"vcpus": 124`, `"gpu": 124`},
+				{"a number of cards", `"gpus": 8`, `"gpus": 4`},
+			},
+		},
 	}
 }
 

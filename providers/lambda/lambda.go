@@ -47,8 +47,9 @@ const (
 	// 2026-08): the minute.
 	billingIncrementS = 60
 
-	// gbPerGiB turns the sizes of both sources into decimal GB.
-	gbPerGiB = float64(1<<30) / 1e9
+	// bytesPerGiB and bytesPerGB turn the sizes of both sources into decimal GB.
+	bytesPerGiB = 1 << 30
+	bytesPerGB  = 1e9
 )
 
 // Provider crawls Lambda.

@@ -125,5 +125,5 @@ func newSpec(source, instanceType string, d gputide.Device) *gputide.Spec {
 
 // setDisk sets the local disk, stated in GiB.
 func setDisk(s *gputide.Spec, gib float64, kind string) {
-	s.LocalDiskGB, s.LocalDiskKind = new(gib*gbPerGiB), kind
+	s.LocalDiskGB, s.LocalDiskKind = new(gib*bytesPerGiB/bytesPerGB), kind
 }
