@@ -261,9 +261,10 @@ func TestImportIsNotQuadratic(t *testing.T) {
 	pages := func(n int) float64 {
 		t.Helper()
 		db := open(t, store.Options{})
+		offer := killRun(0).Offers[0]
 		rows := func(yield func(gputide.ImportRow, error) bool) {
 			for i := range n {
-				o := killRun(0).Offers[0]
+				o := offer
 				o.Key.InstanceType = fmt.Sprintf("t%07d", i*7919%n)
 				if !yield(gputide.ImportRow{At: killNight(0), Offer: o}, nil) {
 					return

@@ -32,9 +32,9 @@ func TestBrokenPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages := usedPages(good)
-	rounds := 40
+	rounds := 16
 	if testing.Short() {
-		rounds = 10
+		rounds = 4
 	}
 	broken := 0
 	for round := range rounds {
