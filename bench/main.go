@@ -21,6 +21,7 @@ func main() {
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	smoke := flags.Bool("smoke", false, "small sizes: everything runs, the figures mean nothing")
+	logRuns := flags.Int("log-runs", fullSizes.logRuns, "runs of the run log, ten minutes apart")
 	only := flags.String("only", "", "run one part: store or pricelist")
 	reader := flags.String("reader", "", "internal: read a price list in this process")
 	if err := flags.Parse(args); err != nil {
@@ -35,6 +36,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	sz, bytes := fullSizes, int64(300<<20)
+	sz.logRuns = *logRuns
 	if *smoke {
 		sz, bytes = smokeSizes, 8<<20
 	}
