@@ -167,16 +167,7 @@ func parseDiscountSort(fields []string) ([]order, error) {
 func sortDiscounts(rows []discounted, by []order) {
 	slices.SortFunc(rows, func(a, b discounted) int {
 		for _, o := range by {
-			x, y := a.row.rank(o.field), b.row.rank(o.field)
-			if x.known != y.known {
-				if x.known {
-					return -1
-				}
-				return 1
-			}
-			if n := x.compare(y); n != 0 && o.reverse {
-				return -n
-			} else if n != 0 {
+			if n := o.compare(a.row.rank(o.field), b.row.rank(o.field)); n != 0 {
 				return n
 			}
 		}

@@ -14,6 +14,19 @@ type order struct {
 	reverse bool
 }
 
+// compare orders two values: what is not known comes last, reversed or not.
+func (o order) compare(x, y rank) int {
+	switch {
+	case x.known && !y.known:
+		return -1
+	case !x.known && y.known:
+		return 1
+	case o.reverse:
+		return -x.compare(y)
+	}
+	return x.compare(y)
+}
+
 // rank is the value of an offer under one order. A price that cannot be
 // converted is not known, and ranks among its like by currency and amount.
 type rank struct {
@@ -67,16 +80,7 @@ func sortOffers(offers []*candidate, by []order) {
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
 		for i, o := range by {
-			x, y := a.ranks[i], b.ranks[i]
-			if x.known != y.known {
-				if x.known {
-					return -1
-				}
-				return 1
-			}
-			if n := x.compare(y); n != 0 && o.reverse {
-				return -n
-			} else if n != 0 {
+			if n := o.compare(a.ranks[i], b.ranks[i]); n != 0 {
 				return n
 			}
 		}
