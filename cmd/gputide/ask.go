@@ -41,3 +41,16 @@ func ask[Req, Ans any](ctx context.Context, a *asker, q api.Question[Req, Ans], 
 	}
 	return q.Answer(ctx, a.view, req)
 }
+
+// askOnce opens, asks one question and closes. A question that was not
+// understood is a usage error; a database that cannot be opened is not.
+func askOnce[Req, Ans any](ctx context.Context, m *Main, q api.Question[Req, Ans], req Req) (Ans, error) {
+	a, err := m.open(ctx)
+	if err != nil {
+		var none Ans
+		return none, err
+	}
+	defer a.close()
+	ans, err := ask(ctx, a, q, req)
+	return ans, queryError(err)
+}

@@ -46,14 +46,9 @@ func (m *Main) explain(ctx context.Context, text, at string, f format) error {
 	if err := api.CheckOfferID(strings.ToLower(text)); err != nil {
 		return asUsage(err)
 	}
-	a, err := m.open(ctx)
+	x, err := askOnce(ctx, m, api.Explain(), api.ExplainRequest{ID: strings.ToLower(text), At: moment})
 	if err != nil {
 		return err
-	}
-	defer a.close()
-	x, err := ask(ctx, a, api.Explain(), api.ExplainRequest{ID: strings.ToLower(text), At: moment})
-	if err != nil {
-		return queryError(err)
 	}
 	if f == formatJSON {
 		return writeObject(m.Stdout, &x)

@@ -119,14 +119,9 @@ func (m *Main) discount(ctx context.Context, o discountFlags, filter query.Filte
 	if err != nil {
 		return err
 	}
-	a, err := m.open(ctx)
+	ans, err := askOnce(ctx, m, api.Discount(), req)
 	if err != nil {
 		return err
-	}
-	defer a.close()
-	ans, err := ask(ctx, a, api.Discount(), req)
-	if err != nil {
-		return queryError(err)
 	}
 	end := answer{shown: len(ans.Rows), total: ans.Total, noun: "offers", hidden: ans.Hidden, empty: ans.Empty, more: "--limit 0 shows all"}
 	if end.noRoom, err = show(m, form, discountColumns(), discountTable(), ans.Rows); err != nil {

@@ -72,14 +72,9 @@ func (m *Main) fx(ctx context.Context, o fxFlags) error {
 	if err != nil {
 		return err
 	}
-	a, err := m.open(ctx)
+	ans, err := askOnce(ctx, m, api.Rates(), req)
 	if err != nil {
 		return err
-	}
-	defer a.close()
-	ans, err := ask(ctx, a, api.Rates(), req)
-	if err != nil {
-		return queryError(err)
 	}
 	end := answer{shown: len(ans.Rows), total: len(ans.Rows), noun: "rates", empty: ans.Empty}
 	if end.noRoom, err = show(m, form, rateColumns(), rateTable(), ans.Rows); err != nil {

@@ -96,14 +96,9 @@ func (m *Main) offers(ctx context.Context, o offersFlags, filter query.Filter) e
 	if err != nil {
 		return err
 	}
-	a, err := m.open(ctx)
+	ans, err := askOnce(ctx, m, api.Offers(), req)
 	if err != nil {
 		return err
-	}
-	defer a.close()
-	ans, err := ask(ctx, a, api.Offers(), req)
-	if err != nil {
-		return queryError(err)
 	}
 	end := answer{shown: len(ans.Rows), total: ans.Total, noun: "offers", hidden: ans.Hidden, empty: ans.Empty, more: "--limit 0 shows all"}
 	switch {

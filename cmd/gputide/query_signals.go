@@ -75,14 +75,9 @@ func (m *Main) signals(ctx context.Context, o signalsFlags, filter query.Filter)
 	if err != nil {
 		return err
 	}
-	a, err := m.open(ctx)
+	ans, err := askOnce(ctx, m, api.Signals(), req)
 	if err != nil {
 		return err
-	}
-	defer a.close()
-	ans, err := ask(ctx, a, api.Signals(), req)
-	if err != nil {
-		return queryError(err)
 	}
 	end := answer{noun: "signals", empty: ans.Empty, more: "--limit 0 shows all"}
 	if o.countBy != "" {

@@ -101,14 +101,9 @@ func (m *Main) trend(ctx context.Context, o trendFlags, filter query.Filter) err
 	if err != nil {
 		return err
 	}
-	a, err := m.open(ctx)
+	ans, err := askOnce(ctx, m, api.Trend(), req)
 	if err != nil {
 		return err
-	}
-	defer a.close()
-	ans, err := ask(ctx, a, api.Trend(), req)
-	if err != nil {
-		return queryError(err)
 	}
 	end := answer{shown: len(ans.Rows), total: ans.Total, noun: "rows", hidden: ans.Hidden, empty: ans.Empty, more: "--limit 0 shows all"}
 	if form != formatTable {

@@ -47,14 +47,9 @@ func (m *Main) typesCmd() *cobra.Command {
 }
 
 func (m *Main) types(ctx context.Context, req query.TypesRequest, form format) error {
-	a, err := m.open(ctx)
+	ans, err := askOnce(ctx, m, api.Types(), req)
 	if err != nil {
 		return err
-	}
-	defer a.close()
-	ans, err := ask(ctx, a, api.Types(), req)
-	if err != nil {
-		return queryError(err)
 	}
 	end := answer{shown: len(ans.Rows), total: ans.Total, noun: "types", empty: ans.Empty, more: "--limit 0 shows all"}
 	switch {
