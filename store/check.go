@@ -32,6 +32,7 @@ func (db *DB) Check(ctx context.Context) error {
 		c.details()
 		c.feedLog()
 		c.specs()
+		c.benchmarks()
 		return ctx.Err()
 	})
 	return errors.Join(err, errors.Join(c.errs...))
