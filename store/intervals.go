@@ -13,15 +13,18 @@ import (
 func (db *DB) Intervals(_ context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Interval, error) {
 	a, b := bounds(from, to)
 	var out []gputide.Interval
-	err := db.one(id, func(_ *view, l *loaded) error {
-		s := sweep{past: &l.past}
-		if err := s.run(a, b); err != nil {
-			return err
-		}
-		out = s.out
-		return nil
+	err := db.one(id, func(_ *view, l *loaded) (err error) {
+		out, err = l.past.intervals(a, b)
+		return err
 	})
 	return out, err
+}
+
+// intervals returns the intervals of [a, b).
+func (p *past) intervals(a, b uint32) ([]gputide.Interval, error) {
+	s := sweep{past: p}
+	err := s.run(a, b)
+	return s.out, err
 }
 
 // sweep walks a history forward and emits its intervals.

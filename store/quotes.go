@@ -191,24 +191,29 @@ func sourceChanged(events []event, at uint32) bool {
 	return false
 }
 
-// one loads the series of an offer id and passes it to fn. It returns
+// find reads the series of an offer id. It returns [gputide.ErrNotFound] when
+// there is none.
+func (r *loader) find(id gputide.OfferID) (*loaded, error) {
+	if sid, ok := r.b.find(id); ok {
+		if l, has, err := r.load(sid); err != nil || has {
+			return l, err
+		}
+	}
+	return nil, &gputide.HintError{
+		Err:  fmt.Errorf("%w: offer %s", gputide.ErrNotFound, id),
+		Hint: "gputide query offers -o json shows the ids",
+	}
+}
+
+// one reads the series of an offer id and passes it to fn. It returns
 // [gputide.ErrNotFound] when there is none.
 func (db *DB) one(id gputide.OfferID, fn func(*view, *loaded) error) error {
 	return db.view(func(v *view) error {
-		sid, ok := v.offers.find(id)
-		if ok {
-			l, has, err := v.loader(v.offers).load(sid)
-			if err != nil {
-				return err
-			}
-			if has {
-				return fn(v, l)
-			}
+		l, err := v.loader(v.offers).find(id)
+		if err != nil {
+			return err
 		}
-		return &gputide.HintError{
-			Err:  fmt.Errorf("%w: offer %s", gputide.ErrNotFound, id),
-			Hint: "gputide query offers -o json shows the ids",
-		}
+		return fn(v, l)
 	})
 }
 
@@ -218,25 +223,32 @@ func (db *DB) one(id gputide.OfferID, fn func(*view, *loaded) error) error {
 func (db *DB) Observations(_ context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Observation, error) {
 	a, b := bounds(from, to)
 	var out []gputide.Observation
-	err := db.one(id, func(v *view, l *loaded) error {
-		for i := range l.past.segs {
-			s := &l.past.segs[i]
-			if s.status != statusListed || l.past.end(i) < a || s.at >= b {
-				continue
-			}
-			if s.at >= a {
-				out = append(out, gputide.Observation{At: moment(s.at), Price: gputide.Nano(s.price)})
-			}
-			err := v.marks.between(s.feed, max(s.at+1, a), min(l.past.end(i), b-1), func(at uint32) {
-				out = append(out, gputide.Observation{At: moment(at), Price: gputide.Nano(s.price)})
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+	err := db.one(id, func(_ *view, l *loaded) (err error) {
+		out, err = l.past.observations(a, b)
+		return err
 	})
 	return out, err
+}
+
+// observations returns the observations in [a, b).
+func (p *past) observations(a, b uint32) ([]gputide.Observation, error) {
+	var out []gputide.Observation
+	for i := range p.segs {
+		s := &p.segs[i]
+		if s.status != statusListed || p.end(i) < a || s.at >= b {
+			continue
+		}
+		if s.at >= a {
+			out = append(out, gputide.Observation{At: moment(s.at), Price: gputide.Nano(s.price)})
+		}
+		err := p.marks.between(s.feed, max(s.at+1, a), min(p.end(i), b-1), func(at uint32) {
+			out = append(out, gputide.Observation{At: moment(at), Price: gputide.Nano(s.price)})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // bounds converts [from, to); a zero bound is open.

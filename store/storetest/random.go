@@ -264,9 +264,12 @@ func compare(t *testing.T, s Store, m *model, rng *rand.Rand) {
 	for _, a := range m.acts { // the very moments, where off-by-one hides
 		compareQuotes(t, s, m, time.Unix(a.at, 0).UTC())
 	}
+	var ids []gputide.OfferID
 	for k, want := range m.fold(1 << 40) {
 		compareSeries(t, s, m, k, want)
+		ids = append(ids, k.ID())
 	}
+	compareScans(t, s, ids)
 	var got []gputide.Change
 	for c, err := range s.Changes(t.Context(), gputide.ChangeFilter{}) {
 		if err != nil {

@@ -29,6 +29,8 @@ type Store interface {
 	Quotes(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Quote, error)
 	Intervals(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Interval, error)
 	Observations(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Observation, error)
+	IntervalsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Interval, error]
+	ObservationsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Observation, error]
 	Changes(ctx context.Context, f gputide.ChangeFilter) iter.Seq2[gputide.Change, error]
 	Signals(ctx context.Context, sel gputide.Selection, name string, at time.Time) ([]gputide.SignalValue, error)
 	Specs(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Spec, error)
