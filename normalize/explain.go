@@ -95,7 +95,7 @@ func (e *explainer) components() *big.Rat {
 		text, _ := e.plain(v)
 		shown = append(shown, text)
 	}
-	e.line("%s %s per instance-hour", strings.Join(shown, " + "), e.money(sum))
+	e.line("%s %s per %s-hour", strings.Join(shown, " + "), e.money(sum), e.per)
 	return sum
 }
 
@@ -116,7 +116,7 @@ func (e *explainer) upfront(hourly *big.Rat) *big.Rat {
 
 func (e *explainer) multiply(hourly *big.Rat) {
 	text, _ := e.plain(hourly)
-	if e.p.Unit == gputide.PerHour && e.p.Upfront == "" {
+	if e.p.Unit == gputide.PerHour && e.p.Upfront == "" && e.p.Amount != "" {
 		text = e.p.Amount
 	}
 	total := new(big.Rat).Mul(hourly, countRat(e.p.Multiplier))

@@ -227,6 +227,19 @@ func TestExplain(t *testing.T) {
 				"0.24 + 0.04109589 ≈ 0.28109589 USD per instance-hour",
 			},
 		},
+		{
+			"components of one accelerator",
+			gputide.Published{
+				Unit: gputide.PerHour, Basis: gputide.BasisAccelerator, Multiplier: gputide.NewCount(4, 1),
+				Components: []gputide.Component{{Kind: "accelerator", Amount: "2.95", Unit: gputide.PerHour, Quantity: "0.5"}},
+			},
+			"", "USD",
+			[]string{
+				"accelerator: 2.95 USD per hour × 0.5 = 1.475 USD per hour",
+				"1.475 = 1.475 USD per accelerator-hour",
+				"1.475 USD per accelerator-hour × 4 = 5.9 USD per instance-hour",
+			},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := Explain(tc.p, tc.term, tc.cur)

@@ -8,6 +8,7 @@ import (
 	"github.com/gputide/gputide/providers/aws"
 	"github.com/gputide/gputide/providers/ecb"
 	"github.com/gputide/gputide/providers/lambda"
+	"github.com/gputide/gputide/providers/oci"
 	"github.com/gputide/gputide/providers/runpod"
 )
 
@@ -21,6 +22,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		aws.New(f, awsConfig(secret, regions)),
 		ecb.New(f),
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
+		oci.New(f),
 		runpod.New(f),
 	}
 }
