@@ -75,6 +75,8 @@ const (
 	FlagFXOld              Flag = "fx_old"
 	FlagMemoryMismatch     Flag = "memory_mismatch"
 	FlagSpecUnknown        Flag = "spec_unknown"
+	FlagListedNotSold      Flag = "listed_not_sold"  // priced by the list, not to be had
+	FlagAcceleratorOnly    Flag = "accelerator_only" // the cards without the machine around them
 )
 
 // RawOffer is one row of a source in the provider's own spelling. The adapter

@@ -21,6 +21,9 @@
 //   - spot offers flagged spot_equals_on_demand or spot_above_on_demand: they
 //     are no cheap spot, and a filter on market alone does not ask for them.
 //     Filter flag does.
+//   - offers flagged listed_not_sold or accelerator_only: nobody can buy them as
+//     they stand. Filter flag asks for them. Trend, discount and compare leave
+//     them out, too; they still stand as partners of a discount.
 //
 // # Statistics over history
 //

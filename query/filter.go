@@ -123,9 +123,10 @@ func stats() []string {
 
 func flags() []string {
 	return texts([]gputide.Flag{
-		gputide.FlagAccountZone, gputide.FlagFXOld, gputide.FlagMaskedAccelerator, gputide.FlagMemoryMismatch,
-		gputide.FlagNoFX, gputide.FlagSourceChanged, gputide.FlagSpecUnknown, gputide.FlagSpotAboveOnDemand,
-		gputide.FlagSpotEqualsOnDemand, gputide.FlagTruncated, gputide.FlagUnknownAccelerator, gputide.FlagUnknownRegion,
+		gputide.FlagAcceleratorOnly, gputide.FlagAccountZone, gputide.FlagFXOld, gputide.FlagListedNotSold,
+		gputide.FlagMaskedAccelerator, gputide.FlagMemoryMismatch, gputide.FlagNoFX, gputide.FlagSourceChanged,
+		gputide.FlagSpecUnknown, gputide.FlagSpotAboveOnDemand, gputide.FlagSpotEqualsOnDemand, gputide.FlagTruncated,
+		gputide.FlagUnknownAccelerator, gputide.FlagUnknownRegion,
 	})
 }
 

@@ -45,6 +45,18 @@ func (p *plan) hides(c *candidate, live bool) (reason, ask string) {
 			return string(f), "flag=" + string(f)
 		}
 	}
+	return p.unsold(c.flags)
+}
+
+// unsold returns why offers that nobody can buy as they stand are left out, and
+// the filter that asks for them, or "": a list price without a sale, and cards
+// without a machine, beside which any machine looks dear.
+func (p *plan) unsold(flags []gputide.Flag) (reason, ask string) {
+	for _, f := range []gputide.Flag{gputide.FlagListedNotSold, gputide.FlagAcceleratorOnly} {
+		if slices.Contains(flags, f) && !slices.Contains(p.flags, f) {
+			return string(f), "flag=" + string(f)
+		}
+	}
 	return "", ""
 }
 

@@ -21,8 +21,8 @@ type past struct {
 }
 
 // past selects series. A filter selects the offers it selects at the end of the
-// window. Payable prices and unverified tiers are left out unless a filter asks
-// for them. Bid floors are not, for they never stand among other prices here,
+// window. Payable prices, unverified tiers and what nobody can buy as it stands
+// are left out unless a filter asks for them. Bid floors are not, for they never stand among other prices here,
 // nor is spot at or above on-demand.
 func (e *Engine) past(ctx context.Context, f *Filter, from, to time.Time) (*past, error) {
 	now := e.moment(time.Time{})
@@ -48,6 +48,9 @@ func (e *Engine) past(ctx context.Context, f *Filter, from, to time.Time) (*past
 		reason, ask := p.scene.plan.unasked(&c.quote.Key)
 		if reason == string(gputide.StatBidFloor) && c.quote.Key.Tier != tierUnverified {
 			return false
+		}
+		if reason == "" {
+			reason, ask = p.scene.plan.unsold(c.flags)
 		}
 		if reason != "" {
 			counts[Hidden{Reason: reason, Ask: ask}]++

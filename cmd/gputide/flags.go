@@ -31,6 +31,8 @@ func offerFlags() []flagMeaning {
 		{gputide.FlagFXOld, "the exchange rate is older than seven days"},
 		{gputide.FlagMemoryMismatch, "the memory the source reports does not fit the card the name stands for"},
 		{gputide.FlagSpecUnknown, "nothing is known of the instance type beside its name"},
+		{gputide.FlagListedNotSold, "the price list has it and the provider does not sell it so; left out unless asked for"},
+		{gputide.FlagAcceleratorOnly, "the price is that of the cards alone, the machine they are attached to comes on top; left out unless asked for"},
 	}
 }
 
