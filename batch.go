@@ -1,6 +1,7 @@
 package gputide
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,6 +24,9 @@ type Batch struct {
 	provider string
 	at       time.Time
 
+	markets []Market
+	fed     func(Scope) time.Time
+
 	mu   sync.Mutex
 	sink Sink
 }
@@ -35,6 +39,26 @@ func NewBatch(provider string, at time.Time, sink Sink) *Batch {
 
 // At returns the moment the crawl observes, in whole seconds.
 func (b *Batch) At() time.Time { return b.at }
+
+// Narrow limits what is asked for to some markets (none is all of them) and says
+// up to which moment the event feed of a scope was read before, by the runs
+// older than this one. It is called before the batch is handed to a provider.
+func (b *Batch) Narrow(markets []Market, fed func(Scope) time.Time) {
+	b.markets, b.fed = markets, fed
+}
+
+// Wants reports whether offers of a market are asked for. A provider whose Info
+// names a pace leaves out what is not; others read everything at once.
+func (b *Batch) Wants(m Market) bool { return len(b.markets) == 0 || slices.Contains(b.markets, m) }
+
+// Fed returns the moment up to which the event feed of a scope was read before,
+// zero when it never was.
+func (b *Batch) Fed(scope Scope) time.Time {
+	if b.fed == nil {
+		return time.Time{}
+	}
+	return b.fed(scope)
+}
 
 // Add adds one offer row.
 func (b *Batch) Add(o RawOffer) {
@@ -127,8 +151,21 @@ func (b *Batch) Fail(source string, scope Scope, err error) {
 	b.Source(source, SourceFailed, err)
 }
 
-// Report marks a scope with everything that can be said of it; event feeds use
-// it to name their window.
+// DoneFeed marks an event feed as read for the window [from, to]: the rows with
+// a moment of their own are its events, and what is absent from them concludes
+// nothing. The same scope may also be done as a whole: rows without a moment say
+// what is on offer now.
+func (b *Batch) DoneFeed(source string, scope Scope, from, to time.Time, urls ...string) {
+	b.Report(ScopeRun{Scope: scope, Status: ScopeDone, Source: source, URLs: urls, EventFeed: true, From: from, To: to})
+}
+
+// FailFeed marks an event feed as not read: its events are discarded.
+func (b *Batch) FailFeed(source string, scope Scope, err error) {
+	b.Report(ScopeRun{Scope: scope, Status: ScopeFailed, Source: source, Reason: err.Error(), EventFeed: true})
+	b.Source(source, SourceFailed, err)
+}
+
+// Report marks a scope with everything that can be said of it.
 func (b *Batch) Report(s ScopeRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

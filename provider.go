@@ -80,12 +80,19 @@ type Info struct {
 	Currencies []Currency
 	Partitions []string      // empty when the provider has one price book
 	Cadence    time.Duration // how often a daemon crawls it
+	Paces      []Pace        // markets it crawls more often, by themselves
 	Deadline   time.Duration // of one crawl; 0 is the crawler's default
 
 	// RequestsPerSecond is the limit per host; 0 is one request a second.
 	RequestsPerSecond float64
 	Evidence          Evidence
 	Note              string // what the adapter does not give, for people
+}
+
+// Pace is how often one market is crawled by itself.
+type Pace struct {
+	Market  Market
+	Cadence time.Duration
 }
 
 // Source returns the source with the given ID.

@@ -148,6 +148,7 @@ type ScopeBaseline struct {
 	LastDone   map[string]int   // source → count of its last done run
 	LastAt     time.Time        // moment of the last run of any outcome
 	DoneAt     time.Time        // moment of the last done run
+	FedAt      time.Time        // moment of the last done run of its event feed, of those older than the run; zero when there is none
 	HeldDigest string           // digest of the run held last; empty when the last run was not held
 	Sources    map[string]int64 // source → done runs
 }
@@ -201,6 +202,11 @@ const (
 type ImportRow struct {
 	At    time.Time // the moment observed, in whole seconds
 	Offer Offer
+
+	// State is empty for a price. [StateWithdrawn] says that the offer was no
+	// longer listed at the moment, [StateHeld] that its row could not be used; the
+	// offer then has its key alone.
+	State State
 
 	// Scope is the slice that a snapshot lists whole at its moments; the same for
 	// every row of a key. Nil is the partition, seller, region, market and part of

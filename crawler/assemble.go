@@ -24,9 +24,10 @@ type outcome struct {
 	at        time.Time
 	cause     gputide.Cause
 	replace   bool
-	cancelled bool  // by the caller: nothing is concluded from what was not read
-	late      bool  // the deadline passed
-	crawlErr  error // of Crawl; nil also when all it says is that sources were skipped
+	markets   []gputide.Market // asked for; none is all
+	cancelled bool             // by the caller: nothing is concluded from what was not read
+	late      bool             // the deadline passed
+	crawlErr  error            // of Crawl; nil also when all it says is that sources were skipped
 	rateErr   error
 }
 
@@ -130,13 +131,13 @@ func (a *assembly) place() []*keptRow {
 	return rows
 }
 
-// settle leaves one row of each key: of equal rows the first; of rows that
+// settle leaves one row of each key and moment: of equal rows the first; of rows that
 // disagree, and of a row whose price moved by a telling step, none.
 func (a *assembly) settle(rows []*keptRow) []*keptRow {
 	out := rows[:0]
 	for len(rows) > 0 {
 		n := 1
-		for n < len(rows) && rows[n].id == rows[0].id {
+		for n < len(rows) && rows[n].id == rows[0].id && rows[n].offer.At.Equal(rows[0].offer.At) {
 			n++
 		}
 		group := rows[:n]
@@ -178,7 +179,7 @@ func (a *assembly) refuseRow(r *keptRow, reason normalize.Reason, detail string)
 // stepped applies the price-step guard to one row. A step that the run before
 // was refused for, at the same price, is accepted.
 func (a *assembly) stepped(r *keptRow) (detail string, stepped bool) {
-	if !a.compares(r.cell.scope) || !hasSteadyPrice(&r.offer.Key) {
+	if r.cell.scope.run.EventFeed || !a.compares(r.cell.scope) || !hasSteadyPrice(&r.offer.Key) {
 		return "", false
 	}
 	known, ok := a.base.Series[r.id]

@@ -11,6 +11,7 @@ type cellKey struct {
 	source, partition, seller, region string
 	market                            gputide.Market
 	part                              string
+	event                             bool // the rows state a moment of their own
 }
 
 // where returns the narrowest scope of the rows of k.
@@ -27,8 +28,8 @@ type cell struct {
 }
 
 // count counts a row of a known key and returns its cell.
-func (s *sink) count(source string, k *gputide.Key, part string) *cell {
-	key := cellKey{source, k.Partition, k.Seller, k.Region, k.Market, part}
+func (s *sink) count(source string, k *gputide.Key, part string, event bool) *cell {
+	key := cellKey{source, k.Partition, k.Seller, k.Region, k.Market, part, event}
 	c := s.lastCell
 	if c == nil || c.key != key {
 		c = s.cell(key)
@@ -48,7 +49,7 @@ func (s *sink) cell(key cellKey) *cell {
 	}
 	key = cellKey{
 		s.texts.of(key.source), s.texts.of(key.partition), s.texts.of(key.seller), s.texts.of(key.region),
-		gputide.Market(s.texts.of(string(key.market))), s.texts.of(key.part),
+		gputide.Market(s.texts.of(string(key.market))), s.texts.of(key.part), key.event,
 	}
 	c := &cell{key: key, tally: s.tally(key.source)}
 	s.cells[key] = c

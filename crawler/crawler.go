@@ -21,9 +21,9 @@ const (
 
 // Store is what a crawl needs of a database.
 type Store interface {
-	// Baseline returns what is known of a provider; of one never seen, an empty
-	// baseline.
-	Baseline(ctx context.Context, provider string) (*gputide.Baseline, error)
+	// Baseline returns what is known of a provider before a run at a moment; of
+	// one never seen, an empty baseline.
+	Baseline(ctx context.Context, provider string, at time.Time) (*gputide.Baseline, error)
 
 	// CommitRun stores a run as a whole or not at all. It returns
 	// [gputide.ErrConflict] when the same scope and moment hold other contents.
@@ -56,11 +56,12 @@ type Options struct {
 	// At, is the present.
 	At func(provider string) time.Time
 
-	Collect     Collect       // empty is CollectAccelerated
-	Replace     bool          // overwrite a run of the same scope and moment
-	Concurrency int           // providers at once; 0 is DefaultConcurrency
-	Deadline    time.Duration // of one provider, where its Info names none; 0 is DefaultDeadline
-	Cause       gputide.Cause // empty is CauseCrawl
+	Markets     []gputide.Market // of providers that have a pace: only these; empty is all
+	Collect     Collect          // empty is CollectAccelerated
+	Replace     bool             // overwrite a run of the same scope and moment
+	Concurrency int              // providers at once; 0 is DefaultConcurrency
+	Deadline    time.Duration    // of one provider, where its Info names none; 0 is DefaultDeadline
+	Cause       gputide.Cause    // empty is CauseCrawl
 
 	// Adjust, when set, changes the facts of a provider for this crawl: the
 	// cadence it is really crawled at, its deadline.

@@ -75,7 +75,7 @@ func (s *modelStore) of(provider string) *model {
 	return s.providers[provider]
 }
 
-func (s *modelStore) Baseline(_ context.Context, provider string) (*gputide.Baseline, error) {
+func (s *modelStore) Baseline(_ context.Context, provider string, _ time.Time) (*gputide.Baseline, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.baseErr != nil {

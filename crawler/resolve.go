@@ -14,15 +14,15 @@ func (a *assembly) resolveScopes() {
 		a.past[a.base.Scopes[i].Scope] = &a.base.Scopes[i]
 	}
 	failed := a.sortFailures()
-	for scope, reports := range a.reports {
-		if st := a.decide(scope, reports); st.done() || !a.cancelled {
+	for l, reports := range a.reports {
+		if st := a.decide(l, reports); st.done() || !a.cancelled {
 			a.states = append(a.states, st)
 		}
 	}
 	if !a.cancelled {
 		a.missScopes(failed)
 	}
-	slices.SortFunc(a.states, func(x, y *scopeState) int { return compareScopes(x.run.Scope, y.run.Scope) })
+	slices.SortFunc(a.states, compareStates)
 	byName := make(map[string][]*scopeState)
 	for _, st := range a.states {
 		st.base = a.past[st.run.Scope]
@@ -46,7 +46,7 @@ func (a *assembly) resolveScopes() {
 // failure and goes.
 func (a *assembly) sortFailures() []error {
 	var failed []error
-	for scope, reports := range a.reports {
+	for l, reports := range a.reports {
 		for source, r := range reports {
 			if r.run.Status == gputide.ScopeDone {
 				continue
@@ -61,7 +61,7 @@ func (a *assembly) sortFailures() []error {
 			failed = append(failed, err)
 		}
 		if len(reports) == 0 {
-			delete(a.reports, scope)
+			delete(a.reports, l)
 		}
 	}
 	return failed
@@ -74,14 +74,14 @@ func (a *assembly) sortFailures() []error {
 func (a *assembly) missScopes(failed []error) {
 	var wide []*scopeState
 	for _, st := range a.states {
-		if !st.done() {
+		if !st.done() && !st.run.EventFeed {
 			wide = append(wide, st)
 		}
 	}
 	broken := a.crawlErr != nil && (a.late || !accounted(a.crawlErr, failed))
 	for i := range a.base.Scopes {
 		b := &a.base.Scopes[i]
-		if _, ok := a.reports[b.Scope]; ok || a.notAsked(b) {
+		if a.reported(b.Scope) || !a.wants(b.Scope) || a.notAsked(b) {
 			continue
 		}
 		err := a.crawlErr
@@ -115,6 +115,16 @@ func accounted(err error, failed []error) bool {
 
 // same reports whether two errors are one.
 func same(a, b error) bool { return errors.Is(a, b) && errors.Is(b, a) }
+
+// reported reports whether anything was said of a scope or of its event feed.
+func (a *assembly) reported(s gputide.Scope) bool {
+	return a.reports[lane{s, false}] != nil || a.reports[lane{s, true}] != nil
+}
+
+// wants reports whether a scope was asked for.
+func (a *assembly) wants(s gputide.Scope) bool {
+	return len(a.markets) == 0 || s.Signal == "" && slices.Contains(a.markets, s.Market)
+}
 
 func (a *assembly) notAsked(b *gputide.ScopeBaseline) bool {
 	asked := false

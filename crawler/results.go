@@ -9,11 +9,12 @@ import (
 	"github.com/gputide/gputide"
 )
 
-// compareRows orders rows by id and then by everything a row of the same key
-// may differ in, price first.
+// compareRows orders rows by id and moment and then by everything rows of the
+// same key may differ in, price first.
 func compareRows(a, b *keptRow) int {
 	return cmp.Or(
 		bytes.Compare(a.id[:], b.id[:]),
+		a.offer.At.Compare(b.offer.At),
 		cmp.Compare(a.offer.Price, b.offer.Price),
 		cmp.Compare(a.offer.Part, b.offer.Part),
 		cmp.Compare(a.cell.key.source, b.cell.key.source),

@@ -79,7 +79,7 @@ func (r *Result) take(run *gputide.Run) {
 func (c *Crawler) read(
 	ctx context.Context, p gputide.Provider, info gputide.Info, opt Options, at time.Time,
 ) (*gputide.Run, []*scopeState, error) {
-	base, err := c.Store.Baseline(ctx, info.Name)
+	base, err := c.Store.Baseline(ctx, info.Name, at)
 	if err != nil {
 		return nil, nil, fmt.Errorf("what is known before the run: %w", err)
 	}
@@ -92,6 +92,9 @@ func (c *Crawler) read(
 		deadline = info.Deadline
 	}
 	o := outcome{at: at, cause: opt.Cause, replace: opt.Replace}
+	if len(info.Paces) > 0 {
+		o.markets = opt.Markets
+	}
 	s.ask(ctx, p, deadline, &o)
 	o.cancelled = errors.Is(ctx.Err(), context.Canceled)
 	run, scopes := s.assemble(o)
@@ -124,6 +127,7 @@ func (s *sink) ask(ctx context.Context, p gputide.Provider, deadline time.Durati
 	defer cancel()
 	defer s.close()
 	b := gputide.NewBatch(s.info.Name, o.at, s)
+	b.Narrow(o.markets, s.fed())
 	if sp, ok := p.(gputide.SpecCrawler); ok {
 		specCtx, done := context.WithTimeout(ctx, deadline/specShare)
 		err := protect(func() error { return sp.CrawlSpecs(specCtx, b) })
@@ -152,6 +156,17 @@ func late(ctx context.Context, err error) error {
 		Err:  fmt.Errorf("%w: %w", gputide.ErrUnavailable, err),
 		Hint: "what was read is stored; check the network, or allow a longer deadline",
 	}
+}
+
+// fed returns the moments up to which event feeds were read before.
+func (s *sink) fed() func(gputide.Scope) time.Time {
+	at := make(map[gputide.Scope]time.Time)
+	for i := range s.base.Scopes {
+		if b := &s.base.Scopes[i]; !b.FedAt.IsZero() {
+			at[b.Scope] = b.FedAt
+		}
+	}
+	return func(scope gputide.Scope) time.Time { return at[scope] }
 }
 
 // specsRead records how reading specs ended. Prices go on either way.

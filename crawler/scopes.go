@@ -14,6 +14,13 @@ import (
 	"github.com/gputide/gputide"
 )
 
+// lane is a scope as a whole or its event feed: a run may hold both, and each is
+// done or failed by itself.
+type lane struct {
+	scope gputide.Scope
+	feed  bool
+}
+
 // scopeReport is what one source reported of one scope, all its reports taken
 // together: a failure of any of them is a failure.
 type scopeReport struct {
@@ -23,7 +30,7 @@ type scopeReport struct {
 
 func newScopeReport(run gputide.ScopeRun) *scopeReport {
 	r := &scopeReport{reasons: make(map[string]struct{})}
-	r.run = gputide.ScopeRun{Scope: run.Scope, Source: run.Source, Status: gputide.ScopeDone}
+	r.run = gputide.ScopeRun{Scope: run.Scope, Source: run.Source, Status: gputide.ScopeDone, EventFeed: run.EventFeed}
 	r.merge(run)
 	return r
 }
@@ -34,7 +41,6 @@ func (r *scopeReport) merge(run gputide.ScopeRun) {
 		r.reasons[run.Reason] = struct{}{}
 	}
 	r.run.NoWithdraw = r.run.NoWithdraw || run.NoWithdraw
-	r.run.EventFeed = r.run.EventFeed || run.EventFeed
 	if r.run.From.IsZero() || (!run.From.IsZero() && run.From.Before(r.run.From)) {
 		r.run.From = run.From
 	}
@@ -83,7 +89,7 @@ func (st *scopeState) digest() {
 
 // decide makes one scope of what its sources reported: the most authoritative of
 // those that read it to its end feeds it.
-func (s *sink) decide(scope gputide.Scope, reports map[string]*scopeReport) *scopeState {
+func (s *sink) decide(l lane, reports map[string]*scopeReport) *scopeState {
 	st := &scopeState{list: sha256.New()}
 	var failed []error
 	var reasons []string
@@ -113,10 +119,11 @@ func (s *sink) decide(scope gputide.Scope, reports map[string]*scopeReport) *sco
 		st.err = errors.Join(failed...)
 	}
 	st.run = gputide.ScopeRun{
-		Scope:  scope,
-		Status: gputide.ScopeFailed,
-		Source: sources[len(sources)-1],
-		Reason: strings.Join(reasons, "; "),
+		Scope:     l.scope,
+		EventFeed: l.feed,
+		Status:    gputide.ScopeFailed,
+		Source:    sources[len(sources)-1],
+		Reason:    strings.Join(reasons, "; "),
 	}
 	return st
 }
@@ -140,8 +147,8 @@ func sortedURLs(urls []string) []string {
 // scopeIndex finds the narrowest scope of a row. Scopes have few shapes (sets of
 // fields that are not empty), so a look-up tries one scope per shape.
 type scopeIndex struct {
-	shapes  []scopeShape // narrowest first
-	byScope map[gputide.Scope]*scopeState
+	shapes []scopeShape // narrowest first
+	byLane map[lane]*scopeState
 }
 
 // scopeShape is the set of fields of a scope that are not empty, one bit each.
@@ -180,9 +187,9 @@ func (shape scopeShape) project(k *cellKey, signal string) gputide.Scope {
 }
 
 func newScopeIndex(states []*scopeState) *scopeIndex {
-	x := &scopeIndex{byScope: make(map[gputide.Scope]*scopeState)}
+	x := &scopeIndex{byLane: make(map[lane]*scopeState)}
 	for _, st := range states {
-		x.byScope[st.run.Scope] = st
+		x.byLane[lane{st.run.Scope, st.run.EventFeed}] = st
 		if shape := shapeOf(st.run.Scope); !slices.Contains(x.shapes, shape) {
 			x.shapes = append(x.shapes, shape)
 		}
@@ -193,9 +200,20 @@ func newScopeIndex(states []*scopeState) *scopeIndex {
 	return x
 }
 
-// find returns the narrowest scope that covers k, nil when there is none. Of two
-// as narrow it is the one that stands first in the run.
+// find returns the scope of k, nil when there is none. Events belong to feeds;
+// what states no moment of its own belongs to a feed only where nothing else
+// covers it.
 func (x *scopeIndex) find(k *cellKey, signal string) *scopeState {
+	st := x.narrowest(k, signal, k.event)
+	if st == nil && !k.event {
+		st = x.narrowest(k, signal, true)
+	}
+	return st
+}
+
+// narrowest returns the narrowest scope that covers k. Of two as narrow it is
+// the one that stands first in the run.
+func (x *scopeIndex) narrowest(k *cellKey, signal string, feed bool) *scopeState {
 	var best *scopeState
 	for _, shape := range x.shapes {
 		if best != nil && shape.fields() < shapeOf(best.run.Scope).fields() {
@@ -205,7 +223,7 @@ func (x *scopeIndex) find(k *cellKey, signal string) *scopeState {
 		if shapeOf(s) != shape {
 			continue // k lacks a field that scopes of the shape name
 		}
-		if st := x.byScope[s]; st != nil && (best == nil || compareScopes(st.run.Scope, best.run.Scope) < 0) {
+		if st := x.byLane[lane{s, feed}]; st != nil && (best == nil || compareScopes(st.run.Scope, best.run.Scope) < 0) {
 			best = st
 		}
 	}
@@ -229,7 +247,18 @@ func overlap(a, b gputide.Scope) bool {
 
 func meets(a, b string) bool { return a == "" || b == "" || a == b }
 
-// compareScopes orders scopes for a run.
+// compareStates orders the scopes of a run: a scope as a whole before its feed.
+func compareStates(a, b *scopeState) int {
+	if c := compareScopes(a.run.Scope, b.run.Scope); c != 0 || a.run.EventFeed == b.run.EventFeed {
+		return c
+	}
+	if b.run.EventFeed {
+		return -1
+	}
+	return 1
+}
+
+// compareScopes orders scopes.
 func compareScopes(a, b gputide.Scope) int {
 	return cmp.Or(
 		cmp.Compare(a.Signal, b.Signal),

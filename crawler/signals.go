@@ -67,7 +67,7 @@ func (a *assembly) placeSignals() []placedSignal {
 		}
 		p := placedSignal{signal: sig, id: sig.Key.ID()}
 		k := cellKey{
-			sig.Source, sig.Key.Partition, sig.Key.Seller, sig.Key.Region, sig.Key.Market, sig.Part,
+			sig.Source, sig.Key.Partition, sig.Key.Seller, sig.Key.Region, sig.Key.Market, sig.Part, false,
 		}
 		if x := a.index[sig.Name]; x != nil {
 			p.state = x.find(&k, sig.Name)
@@ -103,7 +103,7 @@ func (a *assembly) besidePrices(k *cellKey) bool {
 		if st.feeds(k.source) {
 			return true
 		}
-		reported = reported || a.reports[st.run.Scope][k.source] != nil
+		reported = reported || a.reports[lane{st.run.Scope, st.run.EventFeed}][k.source] != nil
 	}
 	return !reported
 }

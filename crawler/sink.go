@@ -56,7 +56,7 @@ type sink struct {
 	kept      []*keptRow
 	refused   []refusedRow
 	blind     map[blindKey]int64 // rows of unknown key
-	reports   map[gputide.Scope]map[string]*scopeReport
+	reports   map[lane]map[string]*scopeReport
 	signals   []gputide.Signal
 	rates     []gputide.Rate
 	bodies    []gputide.Body
@@ -105,7 +105,7 @@ func newSink(info gputide.Info, norm normalizer, base *gputide.Baseline, all boo
 		cells:     make(map[cellKey]*cell),
 		types:     make(map[typeKey]*instanceType),
 		blind:     make(map[blindKey]int64),
-		reports:   make(map[gputide.Scope]map[string]*scopeReport),
+		reports:   make(map[lane]map[string]*scopeReport),
 		scopeErrs: make(map[reportedErr]error),
 	}
 }
@@ -125,7 +125,7 @@ func (s *sink) Offer(raw gputide.RawOffer) {
 	if s.closed {
 		return
 	}
-	c := s.count(raw.Source, &raw.Key, raw.Part)
+	c := s.count(raw.Source, &raw.Key, raw.Part, !raw.At.IsZero())
 	t := s.instanceType(raw.Key.Partition, raw.Key.InstanceType)
 	if !s.all && !t.accelerated(raw.Spec, raw.Source) && !s.isKnown(&raw.Key, t) {
 		c.tally.notAccelerated++
@@ -302,7 +302,7 @@ func (s *sink) Skip(row gputide.Skipped) {
 		s.skipBlind(t, row.Scope, row.Reason)
 		return
 	}
-	c := s.count(row.Source, row.Key, row.Part)
+	c := s.count(row.Source, row.Key, row.Part, false)
 	key, ok := s.cleanKey(row.Key)
 	if !ok {
 		s.skipBlind(c.tally, c.key.where(), row.Reason)
@@ -333,10 +333,11 @@ func (s *sink) Scope(run gputide.ScopeRun) {
 	if s.closed {
 		return
 	}
-	bySource := s.reports[run.Scope]
+	l := lane{run.Scope, run.EventFeed}
+	bySource := s.reports[l]
 	if bySource == nil {
 		bySource = make(map[string]*scopeReport)
-		s.reports[run.Scope] = bySource
+		s.reports[l] = bySource
 	}
 	if bySource[run.Source] == nil {
 		bySource[run.Source] = newScopeReport(run)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gputide/gputide"
 )
@@ -26,6 +27,7 @@ func (n *Normalizer) Offer(raw *gputide.RawOffer, spec *gputide.Spec) (gputide.O
 	}
 	o := gputide.Offer{
 		Key: raw.Key, Part: raw.Part, Published: raw.Price, Source: raw.Source, SKU: raw.SKU,
+		At: raw.At.UTC().Truncate(time.Second),
 	}
 	if err := cleanOffer(&o); err != nil {
 		return o, err

@@ -218,7 +218,7 @@ func TestReject(t *testing.T) {
 	mustCommit(t, db, refusing(1, offers{a}, step))
 	heldPrice := func() *gputide.Nano {
 		t.Helper()
-		base, err := db.Baseline(t.Context(), "acme")
+		base, err := db.Baseline(t.Context(), "acme", killNight(1000))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,14 +2,15 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/gputide/gputide"
 )
 
 // Baseline returns what is known of a provider: the ground that guards compare
-// its next run with. Imports are left out of it. A provider never crawled has an
-// empty one.
-func (db *DB) Baseline(ctx context.Context, provider string) (*gputide.Baseline, error) {
+// its run at a moment with. Imports are left out of it. A provider never crawled
+// has an empty one.
+func (db *DB) Baseline(ctx context.Context, provider string, at time.Time) (*gputide.Baseline, error) {
 	out := &gputide.Baseline{
 		Series: make(map[gputide.OfferID]gputide.SeriesBaseline), Types: make(map[gputide.TypeName]struct{}),
 	}
@@ -33,7 +34,7 @@ func (db *DB) Baseline(ctx context.Context, provider string) (*gputide.Baseline,
 			return err
 		}
 		for i := range scopes {
-			s, seen, err := v.scopeBaseline(&scopes[i], sources)
+			s, seen, err := v.scopeBaseline(&scopes[i], sources, at)
 			if err != nil {
 				return err
 			}
@@ -53,7 +54,7 @@ func (db *DB) Baseline(ctx context.Context, provider string) (*gputide.Baseline,
 	return out, db.heldPrices(out, provider)
 }
 
-func (v *view) scopeBaseline(s *storedScope, sources *sourceTable) (gputide.ScopeBaseline, bool, error) {
+func (v *view) scopeBaseline(s *storedScope, sources *sourceTable, at time.Time) (gputide.ScopeBaseline, bool, error) {
 	out := gputide.ScopeBaseline{
 		Scope: s.s, LastDone: make(map[string]int), Sources: make(map[string]int64), HeldDigest: s.held,
 	}
@@ -64,13 +65,19 @@ func (v *view) scopeBaseline(s *storedScope, sources *sourceTable) (gputide.Scop
 				continue
 			}
 			out.LastAt = moment(m.at)
-			if m.status == markDone {
-				name := sources.name(m.source)
-				out.LastSource, out.DoneAt = name, moment(m.at)
-				if m.confirms() { // how many changes a feed told says nothing of the next window
-					out.LastDone[name] = int(m.count)
-				}
+			if m.status != markDone {
+				continue
+			}
+			name := sources.name(m.source)
+			out.LastSource, out.DoneAt = name, out.LastAt
+			if m.confirms() {
+				out.LastDone[name] = int(m.count)
 				out.Sources[name]++
+				continue
+			}
+			out.Sources[name] += 0 // how much a feed told says nothing of the next run
+			if out.LastAt.Before(at) {
+				out.FedAt = out.LastAt
 			}
 		}
 		return true

@@ -253,7 +253,9 @@ func (c *commit) record() error {
 		if status == markHeld {
 			digest = s.Digest
 		}
-		w.holdDigest(s.id, digest, s.forward)
+		if !s.EventFeed { // a feed is never held
+			w.holdDigest(s.id, digest, s.forward)
+		}
 		st.Scopes = append(st.Scopes, scopeStatic{
 			ID: s.id, Feed: s.EventFeed, From: stamp(s.From), To: stamp(s.To), Digest: digest, Reason: s.Reason, URLs: s.URLs,
 		})

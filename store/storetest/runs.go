@@ -73,7 +73,7 @@ func quarantine(t *testing.T, s Store) {
 	if d := cmp.Diff([]gputide.Quarantined{row}, got); d != "" {
 		t.Errorf("quarantine (-want +got):\n%s", d)
 	}
-	b, err := s.Baseline(t.Context(), "acme")
+	b, err := s.Baseline(t.Context(), "acme", at(1000*day24))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func rates(t *testing.T, s Store) {
 }
 
 func baseline(t *testing.T, s Store) {
-	empty, err := s.Baseline(t.Context(), "acme")
+	empty, err := s.Baseline(t.Context(), "acme", at(1000*day24))
 	if err != nil || len(empty.Scopes)+len(empty.Series) != 0 {
 		t.Errorf("before any run: %+v, %v", empty, err)
 	}
@@ -248,7 +248,7 @@ func baseline(t *testing.T, s Store) {
 	commit(t, s, held)
 	check := func(want gputide.ScopeBaseline) {
 		t.Helper()
-		got, err := s.Baseline(t.Context(), "acme")
+		got, err := s.Baseline(t.Context(), "acme", at(1000*day24))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func baseline(t *testing.T, s Store) {
 	want.LastSource, want.LastDone["api"], want.LastAt, want.DoneAt, want.HeldDigest = "api", 1, at(3*day24), at(3*day24), ""
 	want.Sources["api"]++
 	check(want)
-	got, _ := s.Baseline(t.Context(), "acme")
+	got, _ := s.Baseline(t.Context(), "acme", at(1000*day24))
 	series := map[gputide.OfferID]gputide.SeriesBaseline{
 		offer("east", "a", 1).Key.ID(): {Price: 5, Present: true, Source: "api"},
 		offer("east", "b", 1).Key.ID(): {Price: 6, Source: "api"},

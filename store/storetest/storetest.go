@@ -25,7 +25,7 @@ import (
 type Store interface {
 	CommitRun(context.Context, *gputide.Run) (gputide.CommitResult, error)
 	Import(ctx context.Context, profile string, kind gputide.ImportKind, rows iter.Seq2[gputide.ImportRow, error]) (gputide.ImportResult, error)
-	Baseline(ctx context.Context, provider string) (*gputide.Baseline, error)
+	Baseline(ctx context.Context, provider string, at time.Time) (*gputide.Baseline, error)
 	Quotes(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Quote, error)
 	Intervals(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Interval, error)
 	Observations(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Observation, error)
