@@ -25,6 +25,15 @@ func Discount() Question[query.DiscountRequest, query.DiscountAnswer] {
 	}
 }
 
+// Compare asks what an hour of each accelerator costs at each provider.
+func Compare() Question[query.CompareRequest, query.CompareAnswer] {
+	return Question[query.CompareRequest, query.CompareAnswer]{
+		Path:   "/v1/compare",
+		Answer: engine((*query.Engine).Compare),
+		Rows:   func(a *query.CompareAnswer) iter.Seq[any] { return each(a.Rows) },
+	}
+}
+
 // Rates asks for exchange rates.
 func Rates() Question[query.RatesRequest, query.RatesAnswer] {
 	return Question[query.RatesRequest, query.RatesAnswer]{

@@ -81,6 +81,7 @@ func TestRequestsRoundTrip(t *testing.T) {
 	roundTrips[query.SignalsRequest](t)
 	roundTrips[query.TrendRequest](t)
 	roundTrips[query.DiscountRequest](t)
+	roundTrips[query.CompareRequest](t)
 	roundTrips[query.RatesRequest](t)
 	roundTrips[ExplainRequest](t)
 }

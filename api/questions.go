@@ -144,7 +144,7 @@ func findOffer(ctx context.Context, v *View, text string) (gputide.OfferID, erro
 
 // Questions returns the routes of the query engine.
 func Questions() []Route {
-	return []Route{Offers(), Trend(), Discount(), Changes(), Types(), Signals(), Rates(), Explain()}
+	return []Route{Offers(), Trend(), Discount(), Compare(), Changes(), Types(), Signals(), Rates(), Explain()}
 }
 
 // engine makes the answer of a question from a method of the engine.

@@ -43,6 +43,9 @@ type Reader interface {
 	// provider, partition and instance type only.
 	Specs(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Spec, error)
 
+	// Benchmarks returns the stored benchmark results that match.
+	Benchmarks(ctx context.Context, f gputide.BenchmarkFilter) ([]gputide.Benchmark, error)
+
 	// Rate returns how much of quote one euro bought, of the latest day not
 	// after the UTC day of at. It reports false when there is none.
 	Rate(ctx context.Context, quote gputide.Currency, at time.Time) (gputide.Rate, bool, error)

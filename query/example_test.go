@@ -3,7 +3,6 @@ package query_test
 import (
 	"context"
 	"fmt"
-	"iter"
 	"log"
 	"slices"
 	"time"
@@ -57,8 +56,11 @@ func shelf() *store {
 	return s
 }
 
-// store stands for the database of a program.
-type store struct{ quotes []gputide.Quote }
+// store stands for the database of a program; it has what the examples ask.
+type store struct {
+	query.Reader
+	quotes []gputide.Quote
+}
 
 func (s *store) add(typ, region string, price gputide.Nano, state gputide.State) {
 	k := gputide.Key{
@@ -84,27 +86,13 @@ func (s *store) Values(_ context.Context, f gputide.Field) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-func (s *store) Changes(context.Context, gputide.ChangeFilter) iter.Seq2[gputide.Change, error] {
-	return func(func(gputide.Change, error) bool) {}
-}
-
 func (s *store) Signals(context.Context, gputide.Selection, string, time.Time) ([]gputide.SignalValue, error) {
-	return nil, nil
-}
-
-func (s *store) SignalIntervals(context.Context, gputide.Selection, string, time.Time, time.Time) ([]gputide.SignalHistory, error) {
-	return nil, nil
-}
-
-func (s *store) Specs(context.Context, gputide.Selection, time.Time) ([]gputide.Spec, error) {
 	return nil, nil
 }
 
 func (s *store) Rate(context.Context, gputide.Currency, time.Time) (gputide.Rate, bool, error) {
 	return gputide.Rate{}, false, nil
 }
-
-func (s *store) Runs(context.Context, string, int) ([]gputide.RunRecord, error) { return nil, nil }
 
 type noCards struct{}
 
@@ -120,11 +108,3 @@ func (noCards) Entry(string) (gputide.CatalogueEntry, bool) { return gputide.Cat
 type noPlaces struct{}
 
 func (noPlaces) Lookup(string, string, string) (gputide.Place, bool) { return gputide.Place{}, false }
-
-func (s *store) Intervals(context.Context, gputide.OfferID, time.Time, time.Time) ([]gputide.Interval, error) {
-	return nil, nil
-}
-
-func (s *store) Observations(context.Context, gputide.OfferID, time.Time, time.Time) ([]gputide.Observation, error) {
-	return nil, nil
-}

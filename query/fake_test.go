@@ -23,6 +23,7 @@ type memory struct {
 	heard   []gputide.SignalHistory // signals over time
 	specs   []gputide.Spec
 	rates   []gputide.Rate
+	bench   []gputide.Benchmark
 	runs    []gputide.RunRecord
 	pasts   map[gputide.OfferID][]gputide.Interval
 	rows    map[gputide.OfferID][]gputide.Observation
@@ -161,6 +162,17 @@ func (m *memory) Specs(ctx context.Context, sel gputide.Selection, at time.Time)
 	return out, m.fail
 }
 
+func (m *memory) Benchmarks(ctx context.Context, f gputide.BenchmarkFilter) ([]gputide.Benchmark, error) {
+	same := func(want, got string) bool { return want == "" || want == got }
+	var out []gputide.Benchmark
+	for _, b := range m.bench {
+		if same(f.Round, b.Round) && same(f.Model, b.Model) && same(f.Scenario, b.Scenario) && same(f.Units, b.Units) {
+			out = append(out, b)
+		}
+	}
+	return out, m.fail
+}
+
 func (m *memory) Rate(ctx context.Context, quote gputide.Currency, at time.Time) (gputide.Rate, bool, error) {
 	var best gputide.Rate
 	for _, r := range m.rates {
@@ -234,6 +246,9 @@ func (c cards) Resolve(provider string, d *gputide.Device) (gputide.Accelerator,
 		}
 	}
 	acc := gputide.Accelerator{Raw: d.Name}
+	if d.Name == "h100-80gb" { // a form is not said
+		return gputide.Accelerator{Slug: d.Name, Vendor: "nvidia", Model: "h100", MemoryGB: new(80.0), Confidence: gputide.ConfidenceHigh}, true
+	}
 	if d.Kind == gputide.DeviceFPGA {
 		acc.Class = gputide.DeviceFPGA
 	}

@@ -89,6 +89,8 @@ func TestSchemasNameTheFields(t *testing.T) {
 		{"trend.json", "row", TrendRow{}},
 		{"discount.json", "row", DiscountRow{}},
 		{"discount.json", "band", BandRow{}},
+		{"compare.json", "row", CompareRow{}},
+		{"compare.json", "benchmark", BenchmarkRow{}},
 		{"fx.json", "row", RateRow{}},
 		{"fx.json", "leg", FXLeg{}},
 		{"types.json", "row", TypeRow{}},

@@ -212,7 +212,7 @@ func (e *Engine) fillTrend(ctx context.Context, req *TrendRequest, ask *trendAsk
 
 func (e *Engine) emptyTrend(ctx context.Context, req TrendRequest, ans *TrendAnswer) (*Empty, error) {
 	if len(ans.Skipped) > 0 {
-		return noneUsable(ans.Skipped), nil
+		return noneUsable(ans.Skipped, "series"), nil
 	}
 	if len(ans.Hidden) > 0 {
 		return allHidden(ans.Hidden), nil

@@ -294,11 +294,11 @@ func (g *trendGroup) index(known []int) map[int]*Fraction {
 	return out
 }
 
-// noneUsable says that no selected series could be used.
-func noneUsable(skipped []Hidden) *Empty {
+// noneUsable says that nothing selected could be used.
+func noneUsable(skipped []Hidden, noun string) *Empty {
 	parts := make([]string, len(skipped))
 	for i, s := range skipped {
 		parts[i] = fmt.Sprintf("%d: %s", s.Count, s.Reason)
 	}
-	return &Empty{Text: "no selected series can be used: " + strings.Join(parts, ", ")}
+	return &Empty{Text: "no selected " + noun + " can be used: " + strings.Join(parts, ", ")}
 }

@@ -54,6 +54,12 @@ func parsePer(s string) (per, error) {
 	}
 	s = strings.ToLower(strings.TrimSpace(s))
 	if !slices.Contains(Units(), s) {
+		if strings.HasPrefix(s, PerMLPerf) {
+			return per{}, &gputide.HintError{
+				Err:  fmt.Errorf("%w: per %q is of no trend", gputide.ErrInvalid, clip(s)),
+				Hint: "`gputide query compare` knows it",
+			}
+		}
 		if s == PerTFLOPS {
 			return per{}, &gputide.HintError{
 				Err:  fmt.Errorf("%w: per tflops needs a precision", gputide.ErrInvalid),

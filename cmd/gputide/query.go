@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ number). Prices are decimal text, what is not known is null.
 
 func (m *Main) queryCmd() *cobra.Command {
 	return group("query", "Ask what is on offer, how prices moved, what spot saves, what changed", queryLong,
-		m.offersCmd(), m.trendCmd(), m.discountCmd(), m.spotCmd(), m.changesCmd(), m.typesCmd(), m.signalsCmd(), m.fxCmd())
+		m.offersCmd(), m.compareCmd(), m.trendCmd(), m.discountCmd(), m.spotCmd(), m.changesCmd(), m.typesCmd(), m.signalsCmd(), m.fxCmd())
 }
 
 // uncounted is the total of an answer that was cut before its end.
@@ -34,6 +35,8 @@ type answer struct {
 	empty        *query.Empty
 	noRoom       []string // columns that had no room
 	more         string   // how to see the rest
+	noAll        bool     // the verb has no --all
+	hides        string   // what the hidden are; empty is noun
 }
 
 // footer writes to stderr what the rows do not say: why there are none, what was
@@ -56,7 +59,11 @@ func (m *Main) footer(a answer) {
 			n += h.Count
 			parts = append(parts, fmt.Sprintf("%d %s (%s)", h.Count, h.Reason, askFlag(h.Ask)))
 		}
-		fmt.Fprintf(w, "hidden: %d %s: %s; --all hides nothing\n", n, a.noun, clean(strings.Join(parts, ", ")))
+		all := "; --all hides nothing"
+		if a.noAll {
+			all = ""
+		}
+		fmt.Fprintf(w, "hidden: %d %s: %s%s\n", n, cmp.Or(a.hides, a.noun), clean(strings.Join(parts, ", ")), all)
 	}
 	if len(a.noRoom) > 0 {
 		fmt.Fprintf(w, "no room for: %s; widen the terminal or use -o csv\n", strings.Join(a.noRoom, ", "))

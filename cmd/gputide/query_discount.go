@@ -123,7 +123,7 @@ func (m *Main) discount(ctx context.Context, o discountFlags, filter query.Filte
 	if err != nil {
 		return err
 	}
-	end := answer{shown: len(ans.Rows), total: ans.Total, noun: "offers", hidden: ans.Hidden, empty: ans.Empty, more: "--limit 0 shows all"}
+	end := answer{shown: len(ans.Rows), total: ans.Total, noun: "offers", hidden: ans.Hidden, empty: ans.Empty, more: "--limit 0 shows all", noAll: true}
 	if end.noRoom, err = show(m, form, discountColumns(), discountTable(), ans.Rows); err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (m *Main) trend(ctx context.Context, o trendFlags, filter query.Filter) err
 	if err != nil {
 		return err
 	}
-	end := answer{shown: len(ans.Rows), total: ans.Total, noun: "rows", hidden: ans.Hidden, empty: ans.Empty, more: "--limit 0 shows all"}
+	end := answer{shown: len(ans.Rows), total: ans.Total, noun: "rows", hidden: ans.Hidden, empty: ans.Empty, more: "--limit 0 shows all", noAll: true}
 	if form != formatTable {
 		_, err = writeRows(m.Stdout, form, trendColumns(ans.Fields), sliceRows(ans.Rows))
 	} else if len(ans.Rows) > 0 {

@@ -74,6 +74,8 @@ func TestSchemas(t *testing.T) {
 		{"trend", false, []string{"query", "trend", "--group-by", "instance_type,tier", "--over", "rows", "--index", "--budget", "3", "--in", "EUR"}},
 		{"discount", false, []string{"query", "discount", "--at-least", "10", "--budget", "1/gpu"}},
 		{"discount", false, []string{"query", "spot", "--over", "rows"}},
+		{"compare", false, []string{"query", "compare", "--stat", "list,min", "--at", day1}},
+		{"compare", false, []string{"query", "compare", "--per", "tflops:fp16", "--in", "EUR", "--sort", "price", "--state", "priced,gap,stale"}},
 		{"fx", false, []string{"query", "fx", "--base", "USD", "--quote", "CNY", "--amount", "2", "--at", day1}},
 		{"types", false, []string{"query", "types"}},
 		{"signals", false, []string{"query", "signals"}},
@@ -124,7 +126,7 @@ func TestSchemas(t *testing.T) {
 func TestCSVColumns(t *testing.T) {
 	tests := map[string][]string{
 		"offers": offerColumns(), "changes": changeColumns(), "types": typeColumns(), "runs": runColumns(),
-		"trend": trendColumns([]string{"gpu"}), "discount": discountColumns(), "fx": rateColumns(),
+		"trend": trendColumns([]string{"gpu"}), "discount": discountColumns(), "compare": compareColumns(), "fx": rateColumns(),
 		"quarantine": refusedColumns(), "providers": providerColumns(), "gpus": gpuColumns(), "crawl": crawlColumns(),
 	}
 	for name, columns := range tests {
