@@ -389,6 +389,10 @@ func (sp *splice) merge(now []statement, s statement) []statement {
 	switch {
 	case i < 0:
 		return append(now, s)
+	case s.explicit && s.say != sayListed && s.say == now[i].say:
+		sp.known++
+	case s.explicit && s.say == sayAbsent:
+		sp.conflicts++
 	case s.say == sayAbsent || s.say == sayDoubt:
 	case now[i].say == sayAbsent || now[i].say == sayDoubt:
 		now[i] = s

@@ -76,10 +76,22 @@ type importSeries struct {
 	spec  importSpec
 }
 
+// priced reports whether any row is a price.
+func (s *importSeries) priced() bool {
+	return slices.ContainsFunc(s.rows, func(r importRow) bool { return r.detail >= 0 })
+}
+
 type importRow struct {
 	at     uint32
-	detail int32
+	detail int32 // index; of a row that is no price, what it says, negated
 	price  int64
+}
+
+func (r *importRow) say() say {
+	if r.detail < 0 {
+		return say(-r.detail)
+	}
+	return sayListed
 }
 
 // importDetail is the detail of a row, encoded.
@@ -117,7 +129,14 @@ func (im *importer) add(row *gputide.ImportRow) error {
 	if err != nil {
 		return err
 	}
-	if o.Price <= 0 || o.Price > gputide.MaxNano {
+	said, err := importSay(row.State)
+	if err != nil {
+		return err
+	}
+	if said != sayListed && im.snapshot {
+		return fmt.Errorf("%w: a snapshot says by its rows what is listed, and %s is %s", gputide.ErrInvalid, o.Key.InstanceType, row.State)
+	}
+	if said == sayListed && (o.Price <= 0 || o.Price > gputide.MaxNano) {
 		return fmt.Errorf("%w: price %s of %s", gputide.ErrInvalid, o.Price, o.Key.InstanceType)
 	}
 	if o.Key.Provider == "" {
@@ -137,6 +156,11 @@ func (im *importer) add(row *gputide.ImportRow) error {
 	if im.series[id].scope != scope {
 		return fmt.Errorf("%w: %s in scope %s and in scope %s", gputide.ErrInvalid, o.Key.InstanceType, im.series[id].scope, scope)
 	}
+	s := &im.series[id]
+	if said != sayListed {
+		s.rows = append(s.rows, importRow{at: at, detail: -int32(said)})
+		return nil
+	}
 	d := importDetail{encodeContent(o.Price, &o.Published, o.Flags), o.SKU}
 	di, ok := im.detailIDs[d]
 	if !ok {
@@ -144,9 +168,21 @@ func (im *importer) add(row *gputide.ImportRow) error {
 		im.detailIDs[d] = di
 		im.details = append(im.details, d)
 	}
-	s := &im.series[id]
 	s.rows = append(s.rows, importRow{at: at, detail: di, price: int64(o.Price)})
 	return s.spec.note(row.Spec, &s.key, at)
+}
+
+// importSay is what a row of a state says.
+func importSay(state gputide.State) (say, error) {
+	switch state {
+	case "":
+		return sayListed, nil
+	case gputide.StateHeld:
+		return sayHeld, nil
+	case gputide.StateWithdrawn:
+		return sayAbsent, nil
+	}
+	return 0, fmt.Errorf("%w: row of state %q", gputide.ErrInvalid, state)
 }
 
 // importScope returns the slice a row is part of.
@@ -210,7 +246,7 @@ func (p *importProvider) settle(s *importSeries) {
 		for j < len(s.rows) && s.rows[j].at == s.rows[i].at {
 			j++
 		}
-		if s.rows[i].price == s.rows[j-1].price {
+		if s.rows[i].price == s.rows[j-1].price && s.rows[i].say() == s.rows[j-1].say() {
 			out = append(out, s.rows[i])
 			p.im.res.Known += j - i - 1
 		} else {
@@ -255,6 +291,10 @@ func (p *importProvider) series(w *writer, ids []int32) error {
 		sid, _, ok, err := w.offers.lookup(&s.key, "", 0)
 		if err != nil {
 			return err
+		}
+		if !ok && !s.priced() {
+			p.im.res.Known += len(s.rows) // nothing is known that could end
+			continue
 		}
 		if !ok {
 			attrs, err := w.attrs(&s.key, specs)
@@ -308,6 +348,10 @@ func (p *importProvider) statements(w *writer, s *importSeries, f feed, details 
 	}
 	for i := range s.rows {
 		r := &s.rows[i]
+		if said := r.say(); said != sayListed {
+			out = append(out, statement{at: r.at, feed: f, rank: st.rank, say: said, explicit: true})
+			continue
+		}
 		for ; len(moments) > 0 && moments[0] <= r.at; moments = moments[1:] {
 			if moments[0] < r.at {
 				out = append(out, statement{at: moments[0], feed: f, rank: st.rank, say: sayAbsent})
