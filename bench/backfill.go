@@ -61,16 +61,14 @@ func benchBackfill(ctx context.Context, dir string, series, days int) ([]row, er
 		return nil, err
 	}
 	rate := func(d time.Duration) string { return fmt.Sprintf("%.0fk rows/s", float64(rows)/d.Seconds()/1e3) }
+	line := func(what, mine, other string, value float64, a aim) row {
+		return row{what, []string{mine, other, "–", "–", a.cell([]float64{value})}}
+	}
 	return []row{
-		{
-			what:  fmt.Sprintf("sorted backfill of %.1f M rows", float64(rows)/1e6),
-			cells: []string{rate(took[0]), rate(theirs[0])}, ratio: fmt.Sprintf("%.2f×", theirs[0].Seconds()/took[0].Seconds()),
-		},
-		{
-			what:  "the same again: bytes added",
-			cells: []string{fmt.Sprintf("%d at %s", used[1]-used[0], rate(took[1])), fmt.Sprintf("%d at %s", grown, rate(theirs[1]))},
-			ratio: fmt.Sprintf("%.2f×", theirs[1].Seconds()/took[1].Seconds()),
-		},
+		line(fmt.Sprintf("sorted backfill of %.1f M rows", float64(rows)/1e6), rate(took[0]), rate(theirs[0]),
+			took[0].Seconds()/float64(rows), aim{text: "≥ 200k rows/s", limit: 1. / 200e3}),
+		line("the same again: bytes added", fmt.Sprintf("%d at %s", used[1]-used[0], rate(took[1])), fmt.Sprintf("%d at %s", grown, rate(theirs[1])),
+			float64(used[1]-used[0]), aim{text: "0"}),
 	}, nil
 }
 
@@ -87,7 +85,7 @@ func backfillSQLite(ctx context.Context, path string, series, days int) (took [2
 			return took, 0, err
 		}
 		took[i] = time.Since(began)
-		if used[i], _, err = p.size(ctx); err != nil {
+		if used[i], err = p.size(ctx); err != nil {
 			return took, 0, err
 		}
 	}
@@ -199,12 +197,12 @@ func runLogRows(ctx context.Context, path string, scopes, runs int, commits samp
 	}
 	confirmed := time.Since(began) / asked
 	what := fmt.Sprintf("run log, %d scopes × %d runs", scopes, runs)
-	ms := func(d time.Duration) string { return fmt.Sprintf("%.3f ms", float64(d)/float64(time.Millisecond)) }
 	return []row{
-		{what: what + ": in use (file)", cells: []string{fmt.Sprintf("%.1f MB (%.1f)", float64(stats.UsedBytes)/1e6, float64(st.Size())/1e6), "–"}, ratio: "–"},
-		{what: what + ": reopen", cells: []string{ms(opened), "–"}, ratio: "–"},
-		{what: what + ": last confirmed of a series", cells: []string{ms(confirmed), "–"}, ratio: "–"},
-		{what: what + ": commit, fsynced", cells: []string{duration(commits), "–"}, ratio: "–"},
+		own(what+": in use (file)", fmt.Sprintf("%.1f MB (%.1f)", float64(stats.UsedBytes)/1e6, float64(st.Size())/1e6),
+			float64(st.Size())/1e6, peers, aim{text: "≤ 250 MB", limit: 250}),
+		own(what+": reopen", milliseconds(opened), opened.Seconds(), peers, aim{text: "≤ 5 ms", limit: 0.005}),
+		own(what+": last confirmed of a series", milliseconds(confirmed), confirmed.Seconds(), peers, aim{text: "≤ 0.1 ms", limit: 0.0001}),
+		own(what+": commit, fsynced", duration(commits), 0, peers, aim{}),
 	}, nil
 }
 

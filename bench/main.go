@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 )
 
 func main() {
@@ -18,35 +20,64 @@ func main() {
 	}
 }
 
+// part is one table.
+type part struct {
+	name string
+	run  func(ctx context.Context, out, progress io.Writer, dir string, sz sizes) error
+}
+
+var parts = []part{
+	{"pricelist", benchPriceList},
+	{"store", benchStore},
+}
+
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	smoke := flags.Bool("smoke", false, "small sizes: everything runs, the figures mean nothing")
 	logRuns := flags.Int("log-runs", fullSizes.logRuns, "runs of the run log, ten minutes apart")
-	only := flags.String("only", "", "run one part: store or pricelist")
+	only := flags.String("only", "", "run some parts, separated by commas: "+names())
 	reader := flags.String("reader", "", "internal: read a price list in this process")
+	writer := flags.String("writer", "", "internal: write to this database until killed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *reader != "" {
+	switch {
+	case *reader != "":
 		return runReader(*reader, flags.Args(), out)
+	case *writer != "":
+		return runWriter(ctx, *writer, out)
 	}
+	sz := fullSizes
+	sz.logRuns = *logRuns
+	if *smoke {
+		sz = smokeSizes
+	}
+	wanted := strings.Split(*only, ",")
+	for _, p := range parts {
+		if *only != "" && !slices.Contains(wanted, p.name) {
+			continue
+		}
+		if err := runPart(ctx, p, out, progress, sz); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// runPart runs a part in a folder of its own.
+func runPart(ctx context.Context, p part, out, progress io.Writer, sz sizes) error {
 	dir, err := os.MkdirTemp("", "gputide-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	sz, bytes := fullSizes, int64(300<<20)
-	sz.logRuns = *logRuns
-	if *smoke {
-		sz, bytes = smokeSizes, 8<<20
+	return p.run(ctx, out, progress, dir, sz)
+}
+
+func names() string {
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.name)
 	}
-	if *only != "store" {
-		if err := benchPriceList(ctx, out, dir, bytes, sz.rounds); err != nil {
-			return err
-		}
-	}
-	if *only == "pricelist" {
-		return nil
-	}
-	return benchStore(ctx, out, progress, dir, sz)
+	return strings.Join(all, ", ")
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // registers the driver
@@ -20,14 +18,17 @@ import (
 type sqlitePeer struct {
 	path   string
 	db     *sql.DB
+	side   *sql.DB               // for a second query while one is being read
 	sids   map[gputide.Key]int64 // a favour to SQLite: no look-up of keys
+	twins  map[int64]int64       // of a spot series, its on-demand series
 	scopes map[gputide.Scope]int64
 }
 
 const sqliteSchema = `
 CREATE TABLE scope (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
-CREATE TABLE series (sid INTEGER PRIMARY KEY, offer_id BLOB UNIQUE, scope INTEGER, key TEXT, gpu TEXT);
+CREATE TABLE series (sid INTEGER PRIMARY KEY, offer_id BLOB UNIQUE, scope INTEGER, key TEXT, provider TEXT, gpu TEXT);
 CREATE INDEX series_gpu ON series (gpu);
+CREATE INDEX series_provider ON series (provider);
 CREATE TABLE last (sid INTEGER PRIMARY KEY, price INTEGER, changed_at INTEGER, present INTEGER, source INTEGER);
 CREATE TABLE hist (sid INTEGER, ts INTEGER, kind INTEGER, price INTEGER, PRIMARY KEY (sid, ts)) WITHOUT ROWID;
 CREATE TABLE run (scope INTEGER, ts INTEGER, status INTEGER, count INTEGER, PRIMARY KEY (scope, ts)) WITHOUT ROWID;`
@@ -38,7 +39,7 @@ const (
 )
 
 func newSQLite(ctx context.Context, path string) (*sqlitePeer, error) {
-	p := &sqlitePeer{path: path, sids: map[gputide.Key]int64{}, scopes: map[gputide.Scope]int64{}}
+	p := &sqlitePeer{path: path, sids: map[gputide.Key]int64{}, twins: map[int64]int64{}, scopes: map[gputide.Scope]int64{}}
 	if err := p.open(); err != nil {
 		return nil, err
 	}
@@ -46,16 +47,20 @@ func newSQLite(ctx context.Context, path string) (*sqlitePeer, error) {
 	return p, err
 }
 
-func (p *sqlitePeer) open() (err error) {
-	p.db, err = sql.Open("sqlite3", p.path+"?_journal_mode=WAL&_synchronous=FULL&_cache_size=-65536")
-	if err == nil {
-		p.db.SetMaxOpenConns(1)
+func (p *sqlitePeer) open() error {
+	for _, db := range []**sql.DB{&p.db, &p.side} {
+		opened, err := sql.Open("sqlite3", p.path+"?_journal_mode=WAL&_synchronous=FULL&_cache_size=-65536")
+		if err != nil {
+			return err
+		}
+		opened.SetMaxOpenConns(1)
+		*db = opened
 	}
-	return err
+	return nil
 }
 
-func (p *sqlitePeer) name() string { return "SQLite" }
-func (p *sqlitePeer) close() error { return p.db.Close() }
+func (p *sqlitePeer) title() string { return "SQLite, same layout" }
+func (p *sqlitePeer) close() error { return errors.Join(p.side.Close(), p.db.Close()) }
 
 type sqliteLast struct {
 	price   int64
@@ -156,13 +161,16 @@ func (p *sqlitePeer) sid(ctx context.Context, tx *sql.Tx, k *gputide.Key) (int64
 		return sid, nil
 	}
 	id := k.ID()
-	res, err := tx.ExecContext(ctx, `INSERT INTO series (offer_id, scope, key, gpu) VALUES (?,?,?,?)`,
-		id[:], p.scopes[gputide.Scope{Region: k.Region}], k.Canonical(), gpuOf(k.InstanceType))
+	res, err := tx.ExecContext(ctx, `INSERT INTO series (offer_id, scope, key, provider, gpu) VALUES (?,?,?,?,?)`,
+		id[:], p.scopes[gputide.Scope{Region: k.Region}], k.Canonical(), k.Provider, gpuOf(k.InstanceType))
 	if err != nil {
 		return 0, err
 	}
 	sid, err := res.LastInsertId()
 	p.sids[*k] = sid
+	if k.Market == gputide.Spot {
+		p.twins[sid] = p.sids[onDemand(k)]
+	}
 	return sid, err
 }
 
@@ -219,29 +227,49 @@ type sqliteChange struct {
 	ts, kind, price int64
 }
 
-func (p *sqlitePeer) observations(ctx context.Context, k *gputide.Key, from, to time.Time) ([]gputide.Observation, error) {
-	runs, err := p.doneRuns(ctx, p.scopes[gputide.Scope{Region: k.Region}], k)
+// scan gives the observations of each series that the condition picks, in order
+// of sid: one for each done run of its scope while it was present.
+func (p *sqlitePeer) scan(ctx context.Context, where string, args []any, from, to time.Time, emit func(sid int64, obs []gputide.Observation)) error {
+	rows, err := p.db.QueryContext(ctx, `SELECT sid, scope, ts, kind, price FROM series JOIN hist USING (sid) WHERE `+where+` ORDER BY sid, ts`, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows, err := p.db.QueryContext(ctx, `SELECT ts, kind, price FROM hist WHERE sid = ? ORDER BY ts`, p.sids[*k])
-	if err != nil {
-		return nil, err
+	runs := map[int64][]int64{}
+	var sid, scope int64
+	var changes []sqliteChange
+	var obs []gputide.Observation
+	var pending error
+	flush := func() {
+		if len(changes) > 0 && pending == nil {
+			obs = merge(obs[:0], runs[scope], changes, from.Unix(), to.Unix())
+			emit(sid, obs)
+		}
+		changes = changes[:0]
 	}
 	defer rows.Close()
-	var changes []sqliteChange
 	for rows.Next() {
+		var s, sc int64
 		var c sqliteChange
-		if err := rows.Scan(&c.ts, &c.kind, &c.price); err != nil {
-			return nil, err
+		if err := rows.Scan(&s, &sc, &c.ts, &c.kind, &c.price); err != nil {
+			return err
+		}
+		if s != sid {
+			flush()
+			sid, scope = s, sc
+			if _, ok := runs[scope]; !ok {
+				if runs[scope], pending = p.doneRuns(ctx, scope); pending != nil {
+					return pending
+				}
+			}
 		}
 		changes = append(changes, c)
 	}
-	return merge(runs, changes, from.Unix(), to.Unix()), rows.Err()
+	flush()
+	return rows.Err()
 }
 
-func (p *sqlitePeer) doneRuns(ctx context.Context, scope int64, _ *gputide.Key) ([]int64, error) {
-	rows, err := p.db.QueryContext(ctx, `SELECT ts FROM run WHERE scope = ? AND status ORDER BY ts`, scope)
+func (p *sqlitePeer) doneRuns(ctx context.Context, scope int64) ([]int64, error) {
+	rows, err := p.side.QueryContext(ctx, `SELECT ts FROM run WHERE scope = ? AND status ORDER BY ts`, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -257,10 +285,8 @@ func (p *sqlitePeer) doneRuns(ctx context.Context, scope int64, _ *gputide.Key) 
 	return runs, rows.Err()
 }
 
-// merge gives the observations of a series: one for each done run of its scope
-// while it was present.
-func merge(runs []int64, changes []sqliteChange, from, to int64) []gputide.Observation {
-	var out []gputide.Observation
+// merge appends the observations of a series to out.
+func merge(out []gputide.Observation, runs []int64, changes []sqliteChange, from, to int64) []gputide.Observation {
 	i := -1
 	for _, ts := range runs {
 		if ts >= to {
@@ -276,51 +302,63 @@ func merge(runs []int64, changes []sqliteChange, from, to int64) []gputide.Obser
 	return out
 }
 
-func (p *sqlitePeer) export(ctx context.Context) (answer, error) {
-	var a answer
-	runs := map[int64][]int64{}
-	for _, id := range p.scopes {
-		r, err := p.doneRuns(ctx, id, nil)
-		if err != nil {
-			return a, err
-		}
-		runs[id] = r
-	}
-	scopeOf := make(map[int64]int64, len(p.sids))
-	for k, sid := range p.sids {
-		scopeOf[sid] = p.scopes[gputide.Scope{Region: k.Region}]
-	}
-	rows, err := p.db.QueryContext(ctx, `SELECT sid, ts, kind, price FROM hist ORDER BY sid, ts`)
-	if err != nil {
-		return a, err
-	}
-	defer rows.Close()
-	var current int64
-	var changes []sqliteChange
-	flush := func() {
-		for _, o := range merge(runs[scopeOf[current]], changes, 0, 1<<40) {
+// always is a window that holds every observation, in the range of the store (32-bit seconds).
+var always = [2]time.Time{time.Unix(1, 0).UTC(), time.Unix(1<<32-1, 0).UTC()}
+
+func (p *sqlitePeer) oneSeries(ctx context.Context, k *gputide.Key, from, to time.Time) (a answer, err error) {
+	err = p.scan(ctx, `sid = ?`, []any{p.sids[*k]}, from, to, func(_ int64, obs []gputide.Observation) {
+		for _, o := range obs {
 			a.add(o.Price)
 		}
-		changes = changes[:0]
-	}
-	for rows.Next() {
-		var sid int64
-		var c sqliteChange
-		if err := rows.Scan(&sid, &c.ts, &c.kind, &c.price); err != nil {
-			return a, err
+	})
+	return a, err
+}
+
+func (p *sqlitePeer) dailyMedian(ctx context.Context, provider, gpu string, from time.Time, n int) (answer, error) {
+	d := newDays(from, n)
+	err := p.scan(ctx, `provider = ? AND gpu = ?`, []any{provider, gpu}, from, from.Add(time.Duration(n)*24*time.Hour),
+		func(_ int64, obs []gputide.Observation) {
+			for _, o := range obs {
+				d.add(o.At, o.Price)
+			}
+		})
+	return d.answer(), err
+}
+
+func (p *sqlitePeer) discounts(ctx context.Context, provider string) (a answer, err error) {
+	var list []gputide.Observation
+	var listed int64
+	err = p.scan(ctx, `provider = ?`, []any{provider}, always[0], always[1], func(sid int64, obs []gputide.Observation) {
+		if twin, ok := p.twins[sid]; !ok {
+			list, listed = append(list[:0], obs...), sid
+		} else if twin == listed {
+			a.addPercentiles(pairs(list, obs))
 		}
-		if sid != current {
-			flush()
-			current = sid
+	})
+	return a, err
+}
+
+func (p *sqlitePeer) export(ctx context.Context) (a answer, err error) {
+	err = p.scan(ctx, `1`, nil, always[0], always[1], func(_ int64, obs []gputide.Observation) {
+		for _, o := range obs {
+			a.add(o.Price)
 		}
-		changes = append(changes, c)
-	}
-	flush()
-	return a, rows.Err()
+	})
+	return a, err
+}
+
+func (p *sqlitePeer) settle(ctx context.Context) error {
+	_, err := p.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	return err
+}
+
+func (p *sqlitePeer) vacuum(ctx context.Context) error {
+	_, err := p.db.ExecContext(ctx, `VACUUM`)
+	return err
 }
 
 func (p *sqlitePeer) reopen(ctx context.Context) error {
-	if err := p.db.Close(); err != nil {
+	if err := p.close(); err != nil {
 		return err
 	}
 	if err := p.open(); err != nil {
@@ -330,9 +368,9 @@ func (p *sqlitePeer) reopen(ctx context.Context) error {
 	return p.db.QueryRowContext(ctx, `SELECT count(*) FROM scope`).Scan(&n)
 }
 
-func (p *sqlitePeer) size(ctx context.Context) (used, file int64, err error) {
-	if _, err := p.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
-		return 0, 0, err
+func (p *sqlitePeer) size(ctx context.Context) (int64, error) {
+	if err := p.settle(ctx); err != nil {
+		return 0, err
 	}
 	var pages, free, pageSize int64
 	for _, q := range []struct {
@@ -340,22 +378,8 @@ func (p *sqlitePeer) size(ctx context.Context) (used, file int64, err error) {
 		into *int64
 	}{{`PRAGMA page_count`, &pages}, {`PRAGMA freelist_count`, &free}, {`PRAGMA page_size`, &pageSize}} {
 		if err := p.db.QueryRowContext(ctx, q.sql).Scan(q.into); err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 	}
-	st, err := os.Stat(p.path)
-	if err != nil {
-		return 0, 0, err
-	}
-	return (pages - free) * pageSize, st.Size(), nil
-}
-
-// median returns the mean of the two middle prices, or the middle one.
-func median(prices []gputide.Nano) gputide.Nano {
-	slices.SortFunc(prices, cmp.Compare[gputide.Nano])
-	n := len(prices)
-	if n%2 == 1 {
-		return prices[n/2]
-	}
-	return (prices[n/2-1] + prices[n/2]) / 2
+	return (pages - free) * pageSize, nil
 }

@@ -12,7 +12,7 @@ import (
 // vanishes and returns, per run.
 const (
 	nightlyMove   = 0.02
-	hourlyMove    = 0.10
+	hourlyMove    = 1.1 / 24 // 1.1 changes a day: AWS spot of 2020
 	scopeFails    = 0.01
 	offerVanishes = 0.001
 	offerReturns  = 0.05
@@ -46,11 +46,7 @@ var gpus = []string{
 func nightly(n, nights int) *workload {
 	w := newWorkload("nightly", n, nights, 24*time.Hour, nightlyMove)
 	for i := range n {
-		w.keys = append(w.keys, gputide.Key{
-			Provider: w.provider, Region: fmt.Sprintf("%s-%d", w.provider, i/perScope),
-			InstanceType: fmt.Sprintf("type-%s-%d", gpus[i%len(gpus)], i), Market: gputide.OnDemand,
-			OS: "linux", Tenancy: "shared", Stat: gputide.StatList, Tax: gputide.TaxExcluded, Currency: "USD",
-		})
+		w.keys = append(w.keys, keyOf(w.provider, w.region(i), fmt.Sprintf("type-%s-%d", gpus[i%len(gpus)], i), gputide.OnDemand))
 	}
 	w.fill()
 	return w
@@ -65,15 +61,26 @@ func hourly(n, hours int) *workload {
 		if i%2 == 1 {
 			market = gputide.Spot
 		}
-		w.keys = append(w.keys, gputide.Key{
-			Provider: w.provider, Region: fmt.Sprintf("%s-%d", w.provider, i/perScope),
-			InstanceType: fmt.Sprintf("type-%s-%d", gpus[i/2%len(gpus)], i/2), Market: market,
-			OS: "linux", Tenancy: "shared", Stat: gputide.StatList, Tax: gputide.TaxExcluded, Currency: "USD",
-		})
+		w.keys = append(w.keys, keyOf(w.provider, w.region(i), fmt.Sprintf("pair-%s-%d", gpus[i/2%len(gpus)], i/2), market))
 	}
 	w.fill()
 	return w
 }
+
+// keyOf returns the key of a series: what varies, and what is the same for all.
+func keyOf(provider, region, instanceType string, market gputide.Market) gputide.Key {
+	return gputide.Key{
+		Provider: provider, Region: region, InstanceType: instanceType, Market: market,
+		OS: "linux", Tenancy: "shared", Stat: gputide.StatList, Tax: gputide.TaxExcluded, Currency: "USD",
+	}
+}
+
+func (w *workload) region(i int) string { return fmt.Sprintf("%s-%d", w.provider, i/perScope) }
+
+// at returns the moment of run i.
+func (w *workload) at(i int) time.Time { return w.start.Add(time.Duration(i) * w.step) }
+
+func (w *workload) end() time.Time { return w.at(w.runs) }
 
 func newWorkload(provider string, n, runs int, step time.Duration, move float64) *workload {
 	return &workload{
@@ -97,7 +104,7 @@ func (w *workload) scopes() int { return (len(w.keys) + perScope - 1) / perScope
 
 // next returns run i. The value is reused: it holds until the next call.
 func (w *workload) next(i int) *gputide.Run {
-	at := w.start.Add(time.Duration(i) * w.step)
+	at := w.at(i)
 	w.run = gputide.Run{
 		Provider: w.provider, At: at, StartedAt: at, FinishedAt: at, Cause: gputide.CauseCrawl, Cadence: w.step,
 		CodeVersion: "bench", Scopes: w.run.Scopes[:0], Offers: w.run.Offers[:0],
