@@ -136,24 +136,17 @@ func benchRunLog(ctx context.Context, dir string, scopes, runs int, progress fun
 	if err != nil {
 		return nil, err
 	}
-	w := nightly(scopes*perScope, runs)
-	w.step, w.move = 10*time.Minute, 0
 	// One offer a scope: the log is measured, not the offers.
-	var keys []gputide.Key
-	for i := 0; i < len(w.keys); i += perScope {
-		keys = append(keys, w.keys[i])
+	w := newWorkload("runlog", scopes, runs, 10*time.Minute, 0)
+	w.perScope = 1
+	for i := range scopes {
+		w.keys = append(w.keys, keyOf(w.provider, w.region(i), "type", gputide.OnDemand))
 	}
-	run := gputide.Run{Provider: w.provider, Cause: gputide.CauseCrawl, Cadence: w.step, CodeVersion: "bench"}
-	for i := range keys {
-		run.Offers = append(run.Offers, gputide.Offer{
-			Key: keys[i], Price: w.prices[i], Source: "list",
-			Published: gputide.Published{Amount: w.prices[i].String(), Unit: gputide.PerHour, Basis: gputide.BasisInstance},
-		})
-		run.Scopes = append(run.Scopes, gputide.ScopeRun{Scope: gputide.Scope{Region: keys[i].Region}, Status: gputide.ScopeDone, Source: "list", Count: 1})
-	}
+	w.fill()
+	run := *w.next(0)
 	var commits sample
 	for n := range runs {
-		run.At = w.start.Add(time.Duration(n) * w.step)
+		run.At = w.at(n)
 		run.StartedAt, run.FinishedAt = run.At, run.At
 		began := time.Now()
 		if _, err := db.CommitRun(ctx, &run); err != nil {
@@ -167,10 +160,10 @@ func benchRunLog(ctx context.Context, dir string, scopes, runs int, progress fun
 	if err := db.Close(); err != nil {
 		return nil, err
 	}
-	return runLogRows(ctx, path, scopes, runs, commits, keys)
+	return runLogRows(ctx, path, w, commits)
 }
 
-func runLogRows(ctx context.Context, path string, scopes, runs int, commits sample, keys []gputide.Key) ([]row, error) {
+func runLogRows(ctx context.Context, path string, w *workload, commits sample) ([]row, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -186,17 +179,17 @@ func runLogRows(ctx context.Context, path string, scopes, runs int, commits samp
 	if err != nil {
 		return nil, err
 	}
-	now := commitsEnd(runs)
+	now := w.end()
 	began = time.Now()
 	const asked = 100
 	for i := range asked {
-		sel := gputide.Selection{IDs: []gputide.OfferID{keys[i%len(keys)].ID()}}
+		sel := gputide.Selection{IDs: []gputide.OfferID{w.keys[i%len(w.keys)].ID()}}
 		if _, err := db.Quotes(ctx, sel, now); err != nil {
 			return nil, err
 		}
 	}
 	confirmed := time.Since(began) / asked
-	what := fmt.Sprintf("run log, %d scopes × %d runs", scopes, runs)
+	what := fmt.Sprintf("run log, %d scopes × %d runs", w.scopes(), w.runs)
 	return []row{
 		own(what+": in use (file)", fmt.Sprintf("%.1f MB (%.1f)", float64(stats.UsedBytes)/1e6, float64(st.Size())/1e6),
 			float64(st.Size())/1e6, peers, aim{text: "≤ 250 MB", limit: 250}),
@@ -204,8 +197,4 @@ func runLogRows(ctx context.Context, path string, scopes, runs int, commits samp
 		own(what+": last confirmed of a series", milliseconds(confirmed), confirmed.Seconds(), peers, aim{text: "≤ 0.1 ms", limit: 0.0001}),
 		own(what+": commit, fsynced", duration(commits), 0, peers, aim{}),
 	}, nil
-}
-
-func commitsEnd(runs int) time.Time {
-	return time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(runs) * 10 * time.Minute)
 }

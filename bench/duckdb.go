@@ -184,4 +184,3 @@ func (p *duckPeer) size(ctx context.Context) (int64, error) {
 	err = p.conn.QueryRowContext(ctx, `SELECT free_blocks, block_size FROM pragma_database_size()`).Scan(&free, &block)
 	return st.Size() - free*block, err
 }
-

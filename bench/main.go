@@ -29,6 +29,7 @@ type part struct {
 var parts = []part{
 	{"pricelist", benchPriceList},
 	{"store", benchStore},
+	{"years", benchYears},
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {

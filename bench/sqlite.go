@@ -60,7 +60,7 @@ func (p *sqlitePeer) open() error {
 }
 
 func (p *sqlitePeer) title() string { return "SQLite, same layout" }
-func (p *sqlitePeer) close() error { return errors.Join(p.side.Close(), p.db.Close()) }
+func (p *sqlitePeer) close() error  { return errors.Join(p.side.Close(), p.db.Close()) }
 
 type sqliteLast struct {
 	price   int64

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
 )
 
 // sizes are the sizes of the store's table.
@@ -185,31 +184,37 @@ func (b *storeBench) queries() []query {
 	w := b.night
 	return []query{
 		{
-			"latest price of every " + benchGPU + " offer", 20, aim{"≥ 100× DuckDB and Prometheus", []int{duck, prom}, 0.01},
+			"latest price of every " + benchGPU + " offer", 20,
+			aim{"≥ 100× DuckDB and Prometheus", []int{duck, prom}, 0.01},
 			func(ctx context.Context, p peer) (answer, error) { return p.latest(ctx, benchGPU) },
 		},
 		{
-			"one series, every observation", 20, aim{"≤ SQLite", []int{sqlite}, 1},
+			"one series, every observation", 20,
+			aim{"≤ SQLite", []int{sqlite}, 1},
 			func(ctx context.Context, p peer) (answer, error) {
 				return p.oneSeries(ctx, &w.keys[b.series/2], w.start, w.end())
 			},
 		},
 		{
-			fmt.Sprintf("daily median of %d series", b.series/len(gpus)), 1, aim{"≤ 1.0× DuckDB", []int{duck}, 1},
+			fmt.Sprintf("daily median of %d series", b.series/len(gpus)), 1,
+			aim{"≤ 1.0× DuckDB", []int{duck}, 1},
 			func(ctx context.Context, p peer) (answer, error) {
 				return p.dailyMedian(ctx, w.provider, benchGPU, w.start, b.nights)
 			},
 		},
 		{
-			fmt.Sprintf("spot discount percentiles of %d pairs", b.spotSeries/2), 1, aim{"≥ 2.5× the best", []int{sqlite, duck, prom}, 0.4},
+			fmt.Sprintf("spot discount percentiles of %d pairs", b.spotSeries/2), 1,
+			aim{"≥ 2.5× the best", []int{sqlite, duck, prom}, 0.4},
 			func(ctx context.Context, p peer) (answer, error) { return p.discounts(ctx, b.hour.provider) },
 		},
 		{
-			"every observation of every series", 1, aim{"≥ 10× SQLite", []int{sqlite}, 0.1},
+			"every observation of every series", 1,
+			aim{"≥ 10× SQLite", []int{sqlite}, 0.1},
 			func(ctx context.Context, p peer) (answer, error) { return p.export(ctx) },
 		},
 		{
-			"cold open", 1, aim{"≤ 5 ms", nil, 0.005},
+			"cold open", 1,
+			aim{"≤ 5 ms", nil, 0.005},
 			func(ctx context.Context, p peer) (answer, error) { return answer{}, p.reopen(ctx) },
 		},
 	}
@@ -294,4 +299,3 @@ func (b *storeBench) packed(ctx context.Context) ([]row, error) {
 	}
 	return rows, nil
 }
-

@@ -16,7 +16,6 @@ const (
 	scopeFails    = 0.01
 	offerVanishes = 0.001
 	offerReturns  = 0.05
-	perScope      = 300
 )
 
 // workload makes the same runs for every peer: the same seed gives the same
@@ -27,6 +26,7 @@ type workload struct {
 	start    time.Time
 	runs     int
 	move     float64
+	perScope int // series of one region
 
 	rng     *rand.Rand
 	keys    []gputide.Key
@@ -75,7 +75,7 @@ func keyOf(provider, region, instanceType string, market gputide.Market) gputide
 	}
 }
 
-func (w *workload) region(i int) string { return fmt.Sprintf("%s-%d", w.provider, i/perScope) }
+func (w *workload) region(i int) string { return fmt.Sprintf("%s-%d", w.provider, i/w.perScope) }
 
 // at returns the moment of run i.
 func (w *workload) at(i int) time.Time { return w.start.Add(time.Duration(i) * w.step) }
@@ -84,7 +84,7 @@ func (w *workload) end() time.Time { return w.at(w.runs) }
 
 func newWorkload(provider string, n, runs int, step time.Duration, move float64) *workload {
 	return &workload{
-		provider: provider, step: step, runs: runs, move: move,
+		provider: provider, step: step, runs: runs, move: move, perScope: 300,
 		start: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), rng: rand.New(rand.NewPCG(1, uint64(n))),
 		keys: make([]gputide.Key, 0, n),
 	}
@@ -100,7 +100,7 @@ func (w *workload) fill() {
 }
 
 // scopes returns how many scopes the series fall into.
-func (w *workload) scopes() int { return (len(w.keys) + perScope - 1) / perScope }
+func (w *workload) scopes() int { return (len(w.keys) + w.perScope - 1) / w.perScope }
 
 // next returns run i. The value is reused: it holds until the next call.
 func (w *workload) next(i int) *gputide.Run {
@@ -116,7 +116,7 @@ func (w *workload) next(i int) *gputide.Run {
 }
 
 func (w *workload) scope(s, run int) {
-	lo, hi := s*perScope, min((s+1)*perScope, len(w.keys))
+	lo, hi := s*w.perScope, min((s+1)*w.perScope, len(w.keys))
 	outcome := gputide.ScopeRun{Scope: gputide.Scope{Region: w.keys[lo].Region}, Status: gputide.ScopeDone, Source: "list"}
 	if run > 0 && w.rng.Float64() < scopeFails {
 		outcome.Status, outcome.Reason = gputide.ScopeFailed, "source unavailable"
