@@ -22,7 +22,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		aws.New(f, awsConfig(secret, regions)),
 		ecb.New(f),
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
-		oci.New(f),
+		oci.New(f, ociConfig(secret)),
 		runpod.New(f),
 	}
 }
@@ -33,5 +33,15 @@ func awsConfig(secret func(env string) string, regions []string) aws.Config {
 		SecretAccessKey: secret("GPUTIDE_AWS_SECRET_ACCESS_KEY"),
 		SessionToken:    secret("GPUTIDE_AWS_SESSION_TOKEN"),
 		Regions:         regions,
+	}
+}
+
+func ociConfig(secret func(env string) string) oci.Config {
+	return oci.Config{
+		Tenancy:     secret("GPUTIDE_OCI_TENANCY"),
+		User:        secret("GPUTIDE_OCI_USER"),
+		Fingerprint: secret("GPUTIDE_OCI_FINGERPRINT"),
+		PrivateKey:  secret("GPUTIDE_OCI_PRIVATE_KEY"),
+		Region:      secret("GPUTIDE_OCI_REGION"),
 	}
 }

@@ -67,26 +67,22 @@ func (r *run) shapes(ctx context.Context) ([]shapeRow, string, error) {
 	var rows []shapeRow
 	gpus, flagged, last := 0, 0, "no GPU shape"
 	url, err := r.items(ctx, sourceShapes, shapesURL, func(raw json.RawMessage) error {
-		s := shapeRow{text: raw}
-		if err := json.Unmarshal(raw, &s); err != nil || s.Name == "" {
-			last = "no name"
-			s = shapeRow{text: raw}
-		}
-		name, _, _ := strings.Cut(s.Name, "(")
-		s.name = strings.TrimSpace(name)
+		s := readShape(raw)
 		rows = append(rows, s)
 		if s.AllowPreemptible != nil {
 			flagged++
 		}
-		if s.name != "" && s.isGPU() {
-			switch _, why := s.billed(); {
-			case why != "":
-				last = why
-			case s.omitted() != "":
-				last = s.omitted()
-			default:
-				gpus++
-			}
+		_, why := s.billed()
+		switch {
+		case s.name == "":
+			last = "no name"
+		case !s.isGPU():
+		case why != "":
+			last = why
+		case s.omitted() != "":
+			last = s.omitted()
+		default:
+			gpus++
 		}
 		return nil
 	})
@@ -99,6 +95,17 @@ func (r *run) shapes(ctx context.Context) ([]shapeRow, string, error) {
 		return nil, "", drift(sourceShapes, "$.items[].allowPreemptible", "it in some row", fmt.Sprintf("none of %d rows", len(rows)))
 	}
 	return rows, url, nil
+}
+
+// readShape decodes a row; one that cannot be read has no name.
+func readShape(raw json.RawMessage) shapeRow {
+	s := shapeRow{text: raw}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return shapeRow{text: raw}
+	}
+	name, _, _ := strings.Cut(s.Name, "(")
+	s.name = strings.TrimSpace(name)
+	return s
 }
 
 // omitted returns why a row is, by rule, no offer; empty for one that is.

@@ -59,12 +59,22 @@ const (
 )
 
 // Provider crawls OCI.
-type Provider struct{ http *fetch.Client }
+type Provider struct {
+	http *fetch.Client
+	cfg  Config
+}
 
 var _ gputide.Provider = (*Provider)(nil)
 
-// New returns the provider on f.
-func New(f *fetch.Fetcher) *Provider { return &Provider{http: f.Client(info())} }
+// New returns the provider on f. Without a key in cfg the Compute API is not
+// asked.
+func New(f *fetch.Fetcher, cfg Config) *Provider {
+	p := &Provider{http: f.Client(info()), cfg: cfg}
+	if cfg.PrivateKey != "" {
+		p.http.AddSecret(cfg.PrivateKey)
+	}
+	return p
+}
 
 // Info returns the static facts.
 func (*Provider) Info() gputide.Info { return info() }
@@ -84,6 +94,11 @@ func info() gputide.Info {
 			ID: sourceList, Title: "Price list API, GPU shapes only", URL: listURL,
 			Doc:   "https://docs.oracle.com/en-us/iaas/Content/Billing/Tasks/signingup_topic-Estimating_Costs.htm",
 			Hosts: []string{"apexapps.oracle.com"}, Auth: gputide.AuthNone, Prices: true, MaxBytes: 16 << 20,
+		}, {
+			ID: sourceCompute, Title: "ListShapes of the Compute API", URL: "https://" + fmt.Sprintf(computeHost, "*") + computePath,
+			Doc:   "https://docs.oracle.com/en-us/iaas/api/#/en/iaas/latest/Shape/ListShapes",
+			Hosts: []string{".oraclecloud.com"}, Auth: gputide.AuthKey, Env: envs(), MaxBytes: 16 << 20,
+			Gives: "local disks, network and RDMA of the shapes a tenancy may ask for",
 		}, {
 			ID: sourceTable, Title: "GPU shapes and the parts they are billed by",
 			Doc: "https://docs.oracle.com/en-us/iaas/Content/Compute/References/computeshapes.htm", Auth: gputide.AuthNone,

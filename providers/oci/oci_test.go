@@ -33,9 +33,14 @@ func replace(name, source, old, text string, want error) providertest.Edit {
 	}}
 }
 
+func newProvider(f *fetch.Fetcher) gputide.Provider {
+	return oci.New(f, oci.Config{Tenancy: "t", User: "u", Fingerprint: "f", PrivateKey: oci.PublishedKey, Region: "us-phoenix-1"})
+}
+
 func TestConformance(t *testing.T) {
-	providertest.Run(t, func(f *fetch.Fetcher) gputide.Provider { return oci.New(f) }, providertest.Opt{
-		Lists: []providertest.Field{shapes("items"), products("items"), list("items")},
+	providertest.Run(t, newProvider, providertest.Opt{
+		Secrets: []string{oci.PublishedKey},
+		Lists:   []providertest.Field{shapes("items"), products("items"), list("items")},
 		Required: []providertest.Field{
 			shapes("items"),
 			shapes("items[].name"),
@@ -54,6 +59,8 @@ func TestConformance(t *testing.T) {
 			products("items[].currencyCodeLocalizations[].prices"),
 			products("items[].currencyCodeLocalizations[].prices[].model"),
 			products("items[].currencyCodeLocalizations[].prices[].value"),
+			{Source: "compute-shapes", Path: "[].shape"},
+			{Source: "compute-shapes", Path: "[].gpus"},
 			list("items"),
 			list("items[].partNumber"),
 			list("items[].metricName"),
@@ -67,6 +74,7 @@ func TestConformance(t *testing.T) {
 			{list("items[].metricName"), list("items[].serviceCategory")},
 		},
 		Edits: []providertest.Edit{
+			{Name: "no shapes", Source: "compute-shapes", Want: gputide.ErrEmpty, Change: func([]byte) []byte { return []byte("[]") }},
 			replace("another currency", "estimator-products", `"USD"`, `"EUR"`, gputide.ErrSchemaDrift),
 			replace("another currency in the list", "price-list", `"USD"`, `"EUR"`, gputide.ErrSchemaDrift),
 			replace("another price model", "price-list", "PAY_AS_YOU_GO", "MONTHLY_COMMIT", gputide.ErrSchemaDrift),
