@@ -1,12 +1,15 @@
-// Package aws reads what Amazon EC2 charges for instances: on demand and
-// reserved, of every operating system, license and tenancy, in the commercial,
-// GovCloud and China partitions; what EC2 says of instance types; and how often
-// spot instances are interrupted.
+// Package aws reads what Amazon EC2 charges for instances: on demand, reserved
+// and under savings plans, of every operating system, license and tenancy, in
+// the commercial, GovCloud and China partitions; what EC2 says of instance
+// types; and how often spot instances are interrupted.
 //
 // Source: the bulk price list, https://pricing.us-east-1.amazonaws.com and
 // https://pricing.cn-north-1.amazonaws.com.cn (offer index, region index or
 // version index, one file per region in CSV and JSON), documented at
 // https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-the-aws-price-list-bulk-api.html;
+// the bulk lists of compute savings plans beside it (region index, one file per
+// region in CSV and JSON), whose rates name the on-demand product they discount
+// by SKU only and are joined with the list of the same crawl;
 // the feed of the price pages at https://b0.p.awsstatic.com (undocumented, on
 // demand Linux only); EC2 DescribeInstanceTypes; the Spot Instance Advisor data
 // at https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json.
@@ -14,11 +17,16 @@
 // Auth: none, but for DescribeInstanceTypes, which needs any account's key. A
 // table of accelerators with its sources stands in for it.
 //
-// Markets: on_demand and commitment (reserved instances). Amounts are USD, in
-// China CNY, per instance and hour, with the upfront fee beside it. Lists are
-// published several times a week; the spot advisor daily.
+// Markets: on_demand and commitment (reserved instances and the compute and
+// EC2-instance savings plans). Amounts are USD, in China CNY, per instance and
+// hour, with the upfront fee beside it. A savings plan rate is what an hour
+// costs whichever part of the commitment is paid upfront; lists state no fee.
+// Lists are published several times a week; the spot advisor daily.
 //
-// Known gaps: savings plans, spot prices, capacity blocks (their rows in the
+// Unverified: savings plan lists of China, read where the offer index of China
+// names them.
+//
+// Known gaps: savings plans of SageMaker and databases, spot prices, capacity blocks (their rows in the
 // lists are priced at 0 and left out), dedicated hosts, and what the lists do
 // not say of accelerators: the model comes from EC2 or the table.
 //
@@ -40,11 +48,14 @@ const (
 	sourceTypes    = "instance-types"
 	sourceCSV      = "bulk-csv"
 	sourceJSON     = "bulk-json"
+	sourcePlanCSV  = "savings-plan-csv"
+	sourcePlanJSON = "savings-plan-json"
 	sourcePage     = "page-feed"
 	sourceFamilies = "families"
 	sourceOffers   = "offer-index"
 	sourceRegions  = "region-index"
 	sourceVersions = "version-index"
+	sourcePlans    = "savings-plan-index"
 	sourceAdvisor  = "spot-advisor"
 )
 
@@ -119,7 +130,7 @@ func info() gputide.Info {
 		// Static files behind a CDN; the hosts state no limit.
 		RequestsPerSecond: 4,
 		Evidence:          gputide.EvidenceComposed,
-		Note:              "No savings plans, spot prices, capacity blocks or dedicated hosts.",
+		Note:              "No spot prices, capacity blocks or dedicated hosts.",
 	}
 }
 

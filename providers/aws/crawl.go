@@ -127,18 +127,27 @@ func (r *run) scopes(k book) []gputide.Scope {
 	return out
 }
 
-// region reads one region from the first of its sources that answers.
+// region reads one region: its prices, and then its savings plans.
 func (r *run) region(ctx context.Context, k book, l listing) {
+	w := r.prices(ctx, k, l)
+	if ctx.Err() == nil {
+		r.savingsPlans(ctx, k, l, w)
+	}
+}
+
+// prices reads the list of a region from the first of its sources that answers
+// and returns what savings plans are joined with, nil when there is nothing.
+func (r *run) prices(ctx context.Context, k book, l listing) *wares {
 	var errs []error
 	for _, s := range []struct {
 		id   string
-		read func(context.Context, book, listing) error
+		read func(context.Context, book, listing) (*wares, error)
 	}{{k.id(sourceCSV), r.csv}, {k.id(sourceJSON), r.json}, {sourcePage, r.page}} {
-		err := s.read(ctx, k, l)
+		w, err := s.read(ctx, k, l)
 		switch {
 		case err == nil:
 			r.count(nil)
-			return
+			return w
 		case errors.Is(err, gputide.ErrNotInFixture):
 			r.b.Source(s.id, gputide.SourceSkipped, err)
 			continue
@@ -155,6 +164,7 @@ func (r *run) region(ctx context.Context, k book, l listing) {
 	if len(errs) > 0 {
 		r.count(errors.Join(errs...))
 	}
+	return nil
 }
 
 // count notes the outcome of a region.

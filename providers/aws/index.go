@@ -23,6 +23,7 @@ type offerIndex struct {
 		OfferCode       string `json:"offerCode"`
 		VersionIndexURL string `json:"versionIndexUrl"`
 		RegionIndexURL  string `json:"currentRegionIndexUrl"`
+		PlanIndexURL    string `json:"currentSavingsPlanIndexUrl"`
 	} `json:"offers"`
 }
 
@@ -49,6 +50,7 @@ type listing struct {
 	region  string // empty for all regions
 	url     string // of the JSON form
 	version string // as the index states it; empty when it does not
+	plan    plan   // the savings plans of the region
 }
 
 // scope returns the scope a list feeds in a market.
@@ -59,8 +61,8 @@ func (l listing) scope(k book, m gputide.Market) gputide.Scope {
 	return gputide.Scope{Partition: partitionOf(l.region), Region: l.region, Market: m}
 }
 
-// csv returns the address of the CSV form.
-func (l listing) csv() string { return strings.TrimSuffix(l.url, ".json") + ".csv" }
+// csvForm returns the address of the CSV form of a list.
+func csvForm(url string) string { return strings.TrimSuffix(url, ".json") + ".csv" }
 
 // versionPattern is the form of a version: yyyymmddhhmmss.
 var versionPattern = regexp.MustCompile(`^\d{14}$`)
@@ -85,6 +87,7 @@ func (r *run) indexes(ctx context.Context, k book) (lists []listing, source stri
 	}
 	source = k.id(sourceRegions)
 	if lists, err = r.regions(ctx, k, source, offer.RegionIndexURL); err == nil {
+		r.addPlans(ctx, k, &offers, lists)
 		return lists, "", nil
 	}
 	_ = r.unusable(source, err)
@@ -92,6 +95,9 @@ func (r *run) indexes(ctx context.Context, k book) (lists []listing, source stri
 	all, versionErr := r.version(ctx, k, versions, offer.VersionIndexURL)
 	switch {
 	case versionErr == nil:
+		if offer.PlanIndexURL != "" {
+			all.plan.err = errAllRegions
+		}
 		return []listing{all}, "", nil
 	case errors.Is(err, gputide.ErrNotInFixture):
 		source, err = versions, versionErr

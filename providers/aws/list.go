@@ -16,47 +16,61 @@ import (
 // reader is the form of pricelist.ReadCSV and pricelist.ReadJSON.
 type reader func(io.Reader, pricelist.Options, func(*pricelist.Row)) (*pricelist.Report, error)
 
-func (r *run) csv(ctx context.Context, k book, l listing) error {
+// wares are what a list leaves behind for the savings plans of its region.
+type wares struct {
+	source   string // of the list
+	products pricelist.Products
+	specs    map[*pricelist.Type]*gputide.Spec
+	reduced  bool // to the accelerated types, by the archive
+}
+
+func (r *run) csv(ctx context.Context, k book, l listing) (*wares, error) {
 	return r.list(ctx, k, l, fetch.Request{
-		Source: k.id(sourceCSV), URL: l.csv(), Accept: "text/csv", Keep: keepAccelerated(r.families), KeepRule: keepRule,
+		Source: k.id(sourceCSV), URL: csvForm(l.url), Accept: "text/csv", Keep: keepAccelerated(r.families), KeepRule: keepRule,
 	}, pricelist.ReadCSV)
 }
 
-func (r *run) json(ctx context.Context, k book, l listing) error {
+func (r *run) json(ctx context.Context, k book, l listing) (*wares, error) {
 	return r.list(ctx, k, l, fetch.Request{Source: k.id(sourceJSON), URL: l.url, Accept: "application/json"}, pricelist.ReadJSON)
 }
 
 // list reads one bulk list and reports its scopes as done.
-func (r *run) list(ctx context.Context, k book, l listing, req fetch.Request, read reader) error {
+func (r *run) list(ctx context.Context, k book, l listing, req fetch.Request, read reader) (*wares, error) {
 	resp, err := r.http.Do(ctx, req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	out := &wares{source: req.Source, specs: map[*pricelist.Type]*gputide.Spec{}, reduced: resp.Reduced}
 	opt := pricelist.Options{Source: req.Source, Partition: k.partitions[0], Currency: k.currency, Region: l.region}
 	if l.region != "" {
 		opt.Partition = partitionOf(l.region)
 	}
-	in := &intake{
-		run: r, source: req.Source, book: k, listing: l,
-		specs: map[*pricelist.Type]*gputide.Spec{}, fed: map[gputide.Scope]bool{},
+	if l.plan.url != "" {
+		opt.Products = &out.products
 	}
+	in := &intake{run: r, source: req.Source, book: k, listing: l, out: out, fed: map[gputide.Scope]bool{}}
 	rep, err := read(resp.Body, opt, in.row)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case rep.Rows == 0 && !resp.Reduced: // of a list of no accelerated type the archive keeps the head
-		return fmt.Errorf("%s: %w: %s", req.Source, gputide.ErrEmpty, resp.URL)
+		return nil, fmt.Errorf("%s: %w: %s", req.Source, gputide.ErrEmpty, resp.URL)
 	case l.version != "" && rep.Version != l.version:
-		return drift(req.Source, "version", l.version, rep.Version)
+		return nil, drift(req.Source, "version", l.version, rep.Version)
 	}
-	for _, reason := range slices.Sorted(maps.Keys(rep.Omitted)) {
-		r.b.Omit(req.Source, reason, rep.Omitted[reason])
-	}
+	r.omit(req.Source, rep)
 	for _, scope := range in.scopes() {
 		r.b.Done(req.Source, scope, resp.URL)
 	}
-	return nil
+	return out, nil
+}
+
+// omit counts the rows a list had beside offers.
+func (r *run) omit(source string, rep *pricelist.Report) {
+	for _, reason := range slices.Sorted(maps.Keys(rep.Omitted)) {
+		r.b.Omit(source, reason, rep.Omitted[reason])
+	}
 }
 
 // intake hands the rows of one list to the batch.
@@ -65,7 +79,7 @@ type intake struct {
 	source  string
 	book    book
 	listing listing
-	specs   map[*pricelist.Type]*gputide.Spec
+	out     *wares
 	fed     map[gputide.Scope]bool // by the rows read so far
 }
 
@@ -92,16 +106,16 @@ func (in *intake) row(w *pricelist.Row) {
 		r.b.Skip(in.source, w.Key, w.Skip, w.SKU+": "+w.Detail)
 		return
 	}
-	r.b.Add(gputide.RawOffer{Source: in.source, Key: w.Key, Price: w.Price, SKU: w.SKU, Spec: in.spec(w)})
+	r.b.Add(gputide.RawOffer{Source: in.source, Key: w.Key, Price: w.Price, SKU: w.SKU, Spec: in.out.spec(w.Type, w.Key.Partition, r.families)})
 }
 
-// spec returns what the row says of its type, one value per type.
-func (in *intake) spec(w *pricelist.Row) *gputide.Spec {
-	s := in.specs[w.Type]
-	if s == nil || s.Partition != w.Key.Partition {
-		s = specOf(w.Type, in.run.families)
-		s.Source, s.Partition, s.Provider = in.source, w.Key.Partition, "aws"
-		in.specs[w.Type] = s
+// spec returns what the list says of a type in a partition, one value per type.
+func (w *wares) spec(t *pricelist.Type, partition string, table families) *gputide.Spec {
+	s := w.specs[t]
+	if s == nil || s.Partition != partition {
+		s = specOf(t, table)
+		s.Source, s.Partition, s.Provider = w.source, partition, "aws"
+		w.specs[t] = s
 	}
 	return s
 }

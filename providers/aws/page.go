@@ -41,32 +41,32 @@ type pageRow struct {
 }
 
 // page reads the on-demand Linux prices of a region.
-func (r *run) page(ctx context.Context, k book, l listing) error {
+func (r *run) page(ctx context.Context, k book, l listing) (*wares, error) {
 	name, err := locationName(l.region)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if name == "" || k.currency != "USD" {
-		return errNoFeed
+		return nil, errNoFeed
 	}
 	address := "https://" + pageHost + pagePath + url.PathEscape(name) + "/Linux/index.json"
 	var feed pageFeed
 	from, err := r.http.JSON(ctx, fetch.Request{Source: sourcePage, URL: address}, &feed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows, ok := feed.Regions[name]
 	switch {
 	case !ok:
-		return drift(sourcePage, "regions", name, strings.Join(slices.Sorted(maps.Keys(feed.Regions)), ", "))
+		return nil, drift(sourcePage, "regions", name, strings.Join(slices.Sorted(maps.Keys(feed.Regions)), ", "))
 	case len(rows) == 0:
-		return fmt.Errorf("%s: %w: %s", sourcePage, gputide.ErrEmpty, from)
+		return nil, fmt.Errorf("%s: %w: %s", sourcePage, gputide.ErrEmpty, from)
 	}
 	if err := r.pageRows(k, l, name, rows); err != nil {
-		return err
+		return nil, err
 	}
 	r.b.Done(sourcePage, l.scope(k, gputide.OnDemand), from)
-	return nil
+	return nil, nil //nolint:nilnil // the feed leads to nothing that could be joined
 }
 
 // pageRows takes the rows of a feed. A field that no row has is drift.

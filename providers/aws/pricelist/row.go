@@ -39,6 +39,9 @@ type Options struct {
 	// Only leaves out everything but on-demand Linux rows when set, unread where
 	// possible.
 	Only Wanted
+
+	// Products, when set, takes the on-demand products of the list.
+	Products *Products
 }
 
 // Wanted selects a part of a list.

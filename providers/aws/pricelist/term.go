@@ -35,6 +35,9 @@ func (h *reserved) key() gputide.Key {
 func (l *list) rowOf(p *product, v *values) {
 	l.report.Rows++
 	p.seen = true
+	if l.opt.Products != nil && string(v[termType]) == "OnDemand" {
+		l.opt.Products.add(string(v[sku]), p)
+	}
 	switch {
 	case p.omit != "":
 		l.report.Omitted[p.omit]++
@@ -151,11 +154,15 @@ func isZero[T []byte | string](b T) bool {
 }
 
 func (l *list) refusePrice(b []byte) {
+	l.refuse(priceFault(b), odd(b))
+}
+
+// priceFault returns the reason an amount that is no price is refused for.
+func priceFault(b []byte) string {
 	if _, err := gputide.ParseAmount(string(b)); errors.Is(err, gputide.ErrOverflow) {
-		l.refuse(SkipOverflow, odd(b))
-		return
+		return SkipOverflow
 	}
-	l.refuse(SkipNoPrice, odd(b))
+	return SkipNoPrice
 }
 
 // reserved takes a row of a reserved term and joins it with its other half.
@@ -207,15 +214,22 @@ func reservedKey(v *values, k *gputide.Key) bool {
 	case "3yr":
 		k.Term = "3y"
 	}
-	switch string(v[option]) {
-	case "No Upfront":
-		k.Payment = gputide.PaymentNone
-	case "Partial Upfront":
-		k.Payment = gputide.PaymentPartial
-	case "All Upfront":
-		k.Payment = gputide.PaymentAll
-	}
+	k.Payment = paymentOf(v[option])
 	return k.Plan != "" && k.Term != "" && k.Payment != ""
+}
+
+// paymentOf returns the payment of a purchase option, "" for one that is not
+// known.
+func paymentOf(b []byte) gputide.Payment {
+	switch string(b) {
+	case "No Upfront":
+		return gputide.PaymentNone
+	case "Partial Upfront":
+		return gputide.PaymentPartial
+	case "All Upfront":
+		return gputide.PaymentAll
+	}
+	return ""
 }
 
 // join keeps one half of a term until the other comes.
