@@ -139,6 +139,7 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, runpodRecordings()...)
 	recordings = append(recordings, lambdaRecordings()...)
 	recordings = append(recordings, alibabaRecordings()...)
+	recordings = append(recordings, ociRecordings(beside(t, dir, "oci"))...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
 		if err != nil {
@@ -151,6 +152,18 @@ func TestFacts(t *testing.T) {
 				t.Run("mutation/"+e.name, func(t *testing.T) { r.noticed(t, body, e) })
 			}
 		})
+	}
+}
+
+// beside returns a reader of the recordings of a provider, for answers that come
+// in several files.
+func beside(t *testing.T, dir, provider string) func(name string) []byte {
+	return func(name string) []byte {
+		body, err := os.ReadFile(filepath.Join(dir, "payloads", provider, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return body
 	}
 }
 

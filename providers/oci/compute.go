@@ -67,6 +67,7 @@ func (p *Provider) CrawlSpecs(ctx context.Context, b *gputide.Batch) error {
 		b.Source(sourceCompute, gputide.SourceFailed, err)
 		return err
 	}
+	b.Source(sourceCompute, gputide.SourceOK, nil)
 	seen := make(map[string]bool) // a shape is listed once for each availability domain
 	for _, s := range specs {
 		if !seen[s.InstanceType] {

@@ -51,6 +51,7 @@ func (r *run) estimator(ctx context.Context) ([]string, error) {
 		}
 		return nil, err
 	}
+	r.b.Source(sourceShapes, gputide.SourceOK, nil)
 	prices, productsFrom, err := r.products(ctx)
 	if err != nil {
 		return nil, err
