@@ -6,7 +6,9 @@ import (
 	"github.com/gputide/gputide/crawler/fetch"
 	"github.com/gputide/gputide/providers/alibaba"
 	"github.com/gputide/gputide/providers/aws"
+	"github.com/gputide/gputide/providers/azure"
 	"github.com/gputide/gputide/providers/ecb"
+	"github.com/gputide/gputide/providers/gcp"
 	"github.com/gputide/gputide/providers/lambda"
 	"github.com/gputide/gputide/providers/oci"
 	"github.com/gputide/gputide/providers/runpod"
@@ -20,7 +22,11 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 	return []gputide.Provider{
 		alibaba.New(f),
 		aws.New(f, awsConfig(secret, regions)),
+		azure.New(f, azureConfig(secret, regions)),
 		ecb.New(f),
+		gcp.New(f, gcp.Config{
+			APIKey: secret("GPUTIDE_GCP_API_KEY"), AccessToken: secret("GPUTIDE_GCP_ACCESS_TOKEN"), Project: secret("GPUTIDE_GCP_PROJECT"),
+		}),
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
 		oci.New(f, ociConfig(secret)),
 		runpod.New(f),
@@ -43,5 +49,15 @@ func ociConfig(secret func(env string) string) oci.Config {
 		Fingerprint: secret("GPUTIDE_OCI_FINGERPRINT"),
 		PrivateKey:  secret("GPUTIDE_OCI_PRIVATE_KEY"),
 		Region:      secret("GPUTIDE_OCI_REGION"),
+	}
+}
+
+func azureConfig(secret func(env string) string, regions []string) azure.Config {
+	return azure.Config{
+		TenantID:       secret("GPUTIDE_AZURE_TENANT_ID"),
+		ClientID:       secret("GPUTIDE_AZURE_CLIENT_ID"),
+		ClientSecret:   secret("GPUTIDE_AZURE_CLIENT_SECRET"),
+		SubscriptionID: secret("GPUTIDE_AZURE_SUBSCRIPTION_ID"),
+		Regions:        regions,
 	}
 }
