@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math/big"
 	"slices"
 	"time"
@@ -16,7 +17,9 @@ type DiscountRequest struct {
 	From, To time.Time // [From, To); zero is the whole history of each offer
 	Over     string    // "time", or "rows"; empty is time
 	AtLeast  string    // percent: how much of the time the discount is at least this; empty asks nothing
-	Budget   string    // as Filter.MaxPrice, in the currency published: how much of the time the price is at most this
+	Budget   string    // as Filter.MaxPrice, in the currency of the row: how much of the time the price is at most this
+	In       string    // currency to convert prices to; empty leaves them as published. Discounts and moves are of the published ones
+	FXNow    bool      // convert with today's rate, not that of each day
 	Sort     []string  // fields of DiscountSortFields, "-" before one reverses it; empty is -now_pct
 	Limit    int       // rows at most; 0 is all
 	Lines    int       // of how many rows, from the first, to give the history for a chart
@@ -42,7 +45,7 @@ type DiscountPoint struct {
 }
 
 // DiscountRow is the discount of one offer against its on-demand reference, and
-// its own price, over a window. Prices are per instance-hour as published.
+// its own price, over a window. Prices are per instance-hour.
 type DiscountRow struct {
 	OfferID Text `json:"offer_id"`
 	KeyRow
@@ -94,10 +97,11 @@ type discountAsk struct {
 	over    Over
 	atLeast *big.Rat // percent; nil asks nothing
 	budget  *budget
+	days    *fxDays // nil leaves the currency
 	sort    []order
 }
 
-func (req *DiscountRequest) ask() (*discountAsk, error) {
+func (e *Engine) discountAsk(req *DiscountRequest) (*discountAsk, error) {
 	if req.Limit < 0 {
 		return nil, fmt.Errorf("%w: limit %d", gputide.ErrInvalid, req.Limit)
 	}
@@ -110,6 +114,9 @@ func (req *DiscountRequest) ask() (*discountAsk, error) {
 	ask := &discountAsk{}
 	var err error
 	if ask.over, err = parseOver(req.Over); err != nil {
+		return nil, err
+	}
+	if ask.days, err = e.dailyRates(req.In, req.FXNow); err != nil {
 		return nil, err
 	}
 	if req.AtLeast != "" {
@@ -130,7 +137,7 @@ func (req *DiscountRequest) ask() (*discountAsk, error) {
 // discount now first. It returns [gputide.ErrInvalid] for a request it does not
 // understand.
 func (e *Engine) Discount(ctx context.Context, req DiscountRequest) (DiscountAnswer, error) {
-	ask, err := req.ask()
+	ask, err := e.discountAsk(&req)
 	if err != nil {
 		return DiscountAnswer{}, err
 	}
@@ -152,7 +159,7 @@ func (e *Engine) Discount(ctx context.Context, req DiscountRequest) (DiscountAns
 	for i := range rows {
 		ans.Rows[i] = rows[i].row
 	}
-	ans.Lines, err = e.discountLines(ctx, p.stock, rows[:min(len(rows), max(req.Lines, 0))])
+	ans.Lines, err = e.discountLines(ctx, p.stock, ask, rows[:min(len(rows), max(req.Lines, 0))])
 	return ans, err
 }
 
@@ -164,13 +171,13 @@ type discounted struct {
 	row DiscountRow
 }
 
-// discounts measures every selected offer, one at a time.
+// discounts measures every selected offer.
 func (e *Engine) discounts(ctx context.Context, req *DiscountRequest, ask *discountAsk) (*past, []discounted, error) {
 	filter := req.Filter
 	if len(filter.Market) == 0 {
 		filter.Market = []string{string(gputide.Spot)}
 	}
-	p, err := e.past(ctx, &filter, req.From, req.To)
+	p, err := e.past(ctx, pastAsk{filter: &filter, from: req.From, to: req.To, in: req.In, fxNow: req.FXNow})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -181,49 +188,62 @@ func (e *Engine) discounts(ctx context.Context, req *DiscountRequest, ask *disco
 	if p.stock, err = e.stockPast(ctx, p); err != nil {
 		return nil, nil, err
 	}
-	rows := make([]discounted, 0, len(p.offers))
-	for _, c := range p.offers {
-		if c.quote.Key.Market == gputide.OnDemand {
-			continue
+	list := p.pairs(refs)
+	rows := make([]discounted, 0, len(list))
+	next, stop := iter.Pull2(e.tracks(ctx, p.stock, pairAsks(list), ask.over))
+	defer stop()
+	var other *track
+	for i := range list {
+		if list[i].leads {
+			if other, err = pull(next); err != nil {
+				return nil, nil, err
+			}
 		}
-		row, err := e.discount(ctx, p, c, refs, ask)
+		t, err := pull(next)
 		if err != nil {
 			return nil, nil, err
 		}
-		if row != nil {
-			rows = append(rows, *row)
+		if !t.listed {
+			continue
 		}
+		row, err := p.discount(ctx, &list[i], t, other, ask)
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, *row)
 	}
 	return p, rows, nil
 }
 
-// discount measures one offer; nil when it has no history in the window.
-func (e *Engine) discount(ctx context.Context, p *past, c *candidate, refs *partners, ask *discountAsk) (*discounted, error) {
-	from, to := p.window(c)
-	if !from.Before(to) {
-		return nil, nil
-	}
-	t, err := e.track(ctx, c.quote.ID, p.stock.of(&c.quote.Key), from, to, ask.over)
+// discount measures one offer; other is the history of its reference where it
+// has one.
+func (p *past) discount(ctx context.Context, o *paired, t, other *track, ask *discountAsk) (*discounted, error) {
+	stats, err := newPriceStats(ctx, t, ask.over, ask.converter(&o.c.quote.Key))
 	if err != nil {
 		return nil, err
 	}
-	if !t.listed {
-		return nil, nil
-	}
-	stats := newPriceStats(t, ask.over)
-	d := &discounted{key: c.quote.Key, id: c.quote.ID, row: *discountRow(p, c, t, stats, ask)}
-	ref, why := refs.of(&c.quote.Key)
-	if d.row.Reason = Text(why); ref == nil {
+	d := &discounted{key: o.c.quote.Key, id: o.c.quote.ID, row: *discountRow(p, o.c, t, stats, ask)}
+	if d.row.Reason = Text(o.why); o.ref == nil {
 		return d, nil
 	}
-	other, err := e.track(ctx, ref.ID, p.stock.of(&ref.Key), from, to, ask.over)
-	if err != nil {
-		return nil, err
-	}
-	if d.row.compare(ref, t, other, ask); d.row.OnDemandOffer != "" {
-		d.ref = ref
+	d.row.compare(o.ref, ask.shown(o.c), t, other, ask)
+	if d.row.OnDemandOffer != "" {
+		d.ref = o.ref
 	}
 	return d, nil
+}
+
+// converter returns what turns the prices of a series into those of the answer.
+func (ask *discountAsk) converter(k *gputide.Key) *converter {
+	return &converter{factor: big.NewRat(1, 1), from: k.Currency, days: ask.days}
+}
+
+// shown returns the conversion of a price of now; nil is none.
+func (ask *discountAsk) shown(c *candidate) *cross {
+	if ask.days == nil {
+		return same(c.quote.Key.Currency)
+	}
+	return c.in
 }
 
 // discountRow fills in all that needs no reference.
@@ -231,26 +251,32 @@ func discountRow(p *past, c *candidate, t *track, stats *priceStats, ask *discou
 	q := c.quote
 	row := &DiscountRow{
 		OfferID: Text(q.ID.String()), KeyRow: NewKeyRow(&q.Key), Over: ask.over,
-		Price: new(Money(q.Price)), Changes: len(t.steps), ChangesPerDay: perDay(len(t.steps), t.covered()),
+		Price: ask.shown(c).apply(q.Price), Changes: len(t.steps), ChangesPerDay: perDay(len(t.steps), t.covered()),
 		Volatility: volatility(t.steps), MaxDrawdownPct: stats.fall.percent(),
 		From: Stamp{timeOf(t.from)}, To: Stamp{timeOf(t.to)},
 		Samples: stats.n, PriceSamples: stats.n,
 		State: c.state, ObservedAt: Stamp{q.ObservedAt}, AgeS: age(p.scene.at, q.ObservedAt),
 		Accelerator: Text(c.view.name()), Count: Text(c.view.count.String()), Flags: orNone(c.flags),
 	}
-	row.CoveredShare = share(t.covered(), uint64(t.to-t.from))
+	row.CoveredShare = share(stats.covered(t), uint64(t.to-t.from))
 	row.PriceCoveredShare = row.CoveredShare
+	if ask.days != nil {
+		row.Currency = Text(ask.days.to)
+	}
+	if stats.lost {
+		row.Flags = addFlag(row.Flags, gputide.FlagNoFX)
+	}
 	if c.stock.band != nil {
 		row.Interruption = bandRow(*c.stock.band)
 	}
-	if stats.n == 0 {
+	if stats.samples.weight == 0 {
 		return row
 	}
 	s, over := stats.samples, ask.over
 	least, greatest := s.ends()
 	row.PriceMin, row.PriceMax, row.PriceMean = moneyOf(least), moneyOf(greatest), moneyOf(mean(s))
 	row.PriceP5, row.PriceP50, row.PriceP95 = moneyOf(percentile(s, over, 5)), moneyOf(percentile(s, over, 50)), moneyOf(percentile(s, over, 95))
-	row.PriceFirst, row.PriceLast = moneyOf(int64(stats.first)), moneyOf(int64(stats.last))
+	row.PriceFirst, row.PriceLast = moneyOf(stats.first), moneyOf(stats.last)
 	if most, ok := ask.budget.instance(c.view.count); ok {
 		row.ShareOfTimeLE = share(s.within(func(v int64) bool { return gputide.Nano(v).Rat().Cmp(most) <= 0 }), s.weight)
 	}
@@ -260,7 +286,7 @@ func discountRow(p *past, c *candidate, t *track, stats *priceStats, ask *discou
 // compare fills in all that needs a reference. A reference without a price at
 // any time of the window is none: prices of different years say nothing of each
 // other.
-func (row *DiscountRow) compare(ref *gputide.Quote, t, other *track, ask *discountAsk) {
+func (row *DiscountRow) compare(ref *gputide.Quote, shown *cross, t, other *track, ask *discountAsk) {
 	s, n, covered := pair(t, other, ask.over)
 	reference, known := other.now()
 	if !known && covered == 0 && n == 0 {
@@ -269,7 +295,7 @@ func (row *DiscountRow) compare(ref *gputide.Quote, t, other *track, ask *discou
 	}
 	row.OnDemandOffer = Text(ref.ID.String())
 	if known {
-		row.OnDemand = new(Money(reference))
+		row.OnDemand = shown.apply(reference)
 		if price, ok := t.now(); ok {
 			row.NowPct = NewPercent(ratioOf(price, reference).discount())
 			switch gputide.Market(row.Market) {

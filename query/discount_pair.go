@@ -51,32 +51,114 @@ func (e *Engine) partners(ctx context.Context, p *past) (*partners, error) {
 	return out, nil
 }
 
+// paired is an offer with its reference and its window.
+type paired struct {
+	c        *candidate
+	from, to time.Time
+	ref      *gputide.Quote // nil without one
+	why      string         // there is none
+	leads    bool           // the history of ref is read before this offer's
+}
+
+// pairs lists the offers that have a window, those of one reference together so
+// that its history is read once.
+func (p *past) pairs(refs *partners) []paired {
+	list := make([]paired, 0, len(p.offers))
+	for _, c := range p.offers {
+		from, to := p.window(c)
+		if c.quote.Key.Market == gputide.OnDemand || !from.Before(to) {
+			continue
+		}
+		o := paired{c: c, from: from, to: to}
+		o.ref, o.why = refs.of(&c.quote.Key)
+		list = append(list, o)
+	}
+	slices.SortStableFunc(list, func(a, b paired) int {
+		if n := a.to.Compare(b.to); n != 0 || a.ref == b.ref {
+			return n
+		}
+		return slices.Compare(a.refID(), b.refID())
+	})
+	for i := range list {
+		o := &list[i]
+		o.leads = o.ref != nil && (i == 0 || list[i-1].ref != o.ref || !list[i-1].to.Equal(o.to))
+	}
+	return list
+}
+
+func (o *paired) refID() []byte {
+	if o.ref == nil {
+		return nil
+	}
+	return o.ref.ID[:]
+}
+
+// pairAsks asks for the history of each offer, and before it for that of its
+// reference where the offer leads: over the windows of all it stands for.
+func pairAsks(list []paired) []trackAsk {
+	asks := make([]trackAsk, 0, 2*len(list))
+	lead := 0
+	for i := range list {
+		o := &list[i]
+		if o.leads {
+			lead = len(asks)
+			asks = append(asks, trackAsk{id: o.ref.ID, key: &o.ref.Key, from: o.from, to: o.to})
+		}
+		if o.ref != nil {
+			asks[lead].from = earlier(asks[lead].from, o.from)
+		}
+		asks = append(asks, trackAsk{id: o.c.quote.ID, key: &o.c.quote.Key, from: o.from, to: o.to})
+	}
+	return asks
+}
+
+// pull returns the next history.
+func pull(next func() (*track, error, bool)) (*track, error) {
+	t, err, _ := next()
+	return t, err
+}
+
 // discountLines returns the history of rows for a chart.
-func (e *Engine) discountLines(ctx context.Context, stock *stockPast, rows []discounted) ([][]DiscountPoint, error) {
+func (e *Engine) discountLines(ctx context.Context, stock *stockPast, ask *discountAsk, rows []discounted) ([][]DiscountPoint, error) {
 	var out [][]DiscountPoint
 	for i := range rows {
 		row := &rows[i].row
-		t, err := e.track(ctx, rows[i].id, stock.of(&rows[i].key), row.From.Time, row.To.Time, OverTime)
+		asks := []trackAsk{{id: rows[i].id, key: &rows[i].key, from: row.From.Time, to: row.To.Time}}
+		if ref := rows[i].ref; ref != nil {
+			asks = append(asks, trackAsk{id: ref.ID, key: &ref.Key, from: row.From.Time, to: row.To.Time})
+		}
+		both := []*track{{}, {}}
+		n := 0
+		for t, err := range e.tracks(ctx, stock, asks, OverTime) {
+			if err != nil {
+				return nil, err
+			}
+			both[n] = t
+			n++
+		}
+		line, err := discountLine(ctx, both[0], both[1], ask.converter(&rows[i].key))
 		if err != nil {
 			return nil, err
 		}
-		other := &track{}
-		if ref := rows[i].ref; ref != nil {
-			if other, err = e.track(ctx, ref.ID, stock.of(&ref.Key), row.From.Time, row.To.Time, OverTime); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, discountLine(t, other))
+		out = append(out, line)
 	}
 	return out, nil
 }
 
 // discountLine sets the prices of two series against each other, or tells the
-// prices of the one that has no other. Its last point closes the last stretch.
-func discountLine(t, other *track) []DiscountPoint {
+// prices of the one that has no other. Its last point closes the last stretch. A
+// price that cannot be converted has no point.
+func discountLine(ctx context.Context, t, other *track, conv *converter) ([]DiscountPoint, error) {
 	var out []DiscountPoint
+	var failed error
 	put := func(at int64, price gputide.Nano, pct *Percent) {
-		out = append(out, DiscountPoint{At: Stamp{timeOf(at)}, Price: Money(price), Pct: pct})
+		v, ok, err := conv.at(ctx, price, at)
+		if failed == nil {
+			failed = err
+		}
+		if ok {
+			out = append(out, DiscountPoint{At: Stamp{timeOf(at)}, Price: Money(v), Pct: pct})
+		}
 	}
 	last := int64(0)
 	if len(other.stretches) == 0 {
@@ -90,9 +172,9 @@ func discountLine(t, other *track) []DiscountPoint {
 		last = to
 	})
 	if n := len(out); n > 0 {
-		put(last, gputide.Nano(out[n-1].Price), out[n-1].Pct)
+		out = append(out, DiscountPoint{At: Stamp{timeOf(last)}, Price: out[n-1].Price, Pct: out[n-1].Pct})
 	}
-	return out
+	return out, failed
 }
 
 // zones are the cheapest zones of one offer.
@@ -233,7 +315,7 @@ func (e *Engine) emptyDiscount(ctx context.Context, req DiscountRequest, hidden 
 	cs := filterConstraints(func(r *DiscountRequest) *Filter { return &r.Filter }, req)
 	cs = append(cs, windowConstraints(req, func(r *DiscountRequest) (from, to *time.Time) { return &r.From, &r.To })...)
 	return whyEmpty(req, cs, "offers beside on-demand", func(less DiscountRequest) (int, error) {
-		ask, err := less.ask()
+		ask, err := e.discountAsk(&less)
 		if err != nil {
 			return 0, err
 		}

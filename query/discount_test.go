@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -259,5 +260,49 @@ func TestDiscountGolden(t *testing.T) {
 	}
 	if d := cmp.Diff(ans.Rows, back); d != "" {
 		t.Errorf("read back (-wrote +read):\n%s", d)
+	}
+}
+
+// Converted prices take the rate of each day; discounts and moves stay those of
+// the published ones.
+func TestDiscountInAnotherCurrency(t *testing.T) {
+	w := newWorld(t)
+	w.rate("USD", "1.25", "2026-09-27")
+	w.rate("USD", "1.6", "2026-09-29")
+	k := gputide.Key{Provider: "aws", Region: "us-east-1", InstanceType: "m"}
+	w.series(k, leg{"2026-09-26", "16"})
+	k.Market = gputide.Spot
+	w.series(k, leg{"2026-09-27", "8"}, leg{"2026-09-28", "4"})
+	req := DiscountRequest{In: "EUR", Budget: "3", From: moment(t, "2026-09-27"), To: moment(t, "2026-09-30"), Lines: 1}
+	ans := w.discount(req)
+	r := &ans.Rows[0]
+	got := fmt.Sprint(r.Currency, r.Price, r.OnDemand, r.PriceMin, r.PriceP50, r.PriceMax, r.PriceMean, r.PriceFirst, r.PriceLast, r.ShareOfTimeLE,
+		r.NowPct, r.MinPct, r.MaxPct, r.Changes, r.MaxDrawdownPct, r.PriceSamples, r.PriceCoveredShare)
+	// 8 is 6.4 €, 4 is 3.2 € on the 28th and 2.5 € on the 29th
+	if want := "EUR2.5 10 2.5 3.2 6.4 4.033333333 6.4 2.5 0.333333 75 50 75 1 50 2 1"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if p := ans.Lines[0]; len(p) != 3 || p[0].Price.String() != "6.4" || p[1].Price.String() != "3.2" {
+		t.Errorf("line %v", p)
+	}
+	req.FXNow = true
+	if got := w.discount(req).Rows[0].PriceMax.String(); got != "5" {
+		t.Errorf("at one rate the highest is %s", got)
+	}
+	before := w.discount(DiscountRequest{In: "EUR", From: moment(t, "2026-09-26"), To: moment(t, "2026-09-28"), Filter: Filter{Market: []string{"spot"}}}).Rows[0]
+	if before.PriceMax.String() != "6.4" || before.PriceCoveredShare.String() != "0.5" {
+		t.Errorf("%+v", before)
+	}
+	w.rates = w.rates[1:]
+	lost := w.discount(DiscountRequest{In: "EUR", From: moment(t, "2026-09-27"), To: moment(t, "2026-09-30")}).Rows[0]
+	if lost.PriceMax.String() != "2.5" || lost.PriceCoveredShare.String() != "0.333333" || !slices.Contains(lost.Flags, gputide.FlagNoFX) || lost.MaxPct.String() != "75" {
+		t.Errorf("days without a rate: %+v", lost)
+	}
+	none := w.discount(DiscountRequest{In: "JPY", From: moment(t, "2026-09-27")}).Rows[0]
+	if none.Price != nil || none.PriceMean != nil || none.OnDemand != nil || none.NowPct == nil || !slices.Contains(none.Flags, gputide.FlagNoFX) {
+		t.Errorf("no rate: %+v", none)
+	}
+	if _, err := newEngine(w.memory).Discount(t.Context(), DiscountRequest{In: "euros"}); !errors.Is(err, gputide.ErrInvalid) {
+		t.Errorf("euros: %v", err)
 	}
 }

@@ -19,14 +19,14 @@ type Reader interface {
 	// every state except sold_out.
 	Quotes(ctx context.Context, sel gputide.Selection, at time.Time) ([]gputide.Quote, error)
 
-	// Intervals returns the price and state of an offer over [from, to), as
-	// stretches in which neither changed, oldest first. Time before it was first
-	// seen has none, or one of state unknown.
-	Intervals(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Interval, error)
+	// IntervalsOf returns, for each offer in the order of ids, its price and state
+	// over [from, to), as stretches in which neither changed, oldest first. Time
+	// before it was first seen has none, or one of state unknown.
+	IntervalsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Interval, error]
 
-	// Observations returns every moment in [from, to) at which a source stated
-	// the price of an offer, oldest first.
-	Observations(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Observation, error)
+	// ObservationsOf returns, for each offer in the order of ids, every moment in
+	// [from, to) at which a source stated its price, oldest first.
+	ObservationsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Observation, error]
 
 	// Changes returns the selected changes in order of Seq.
 	Changes(ctx context.Context, f gputide.ChangeFilter) iter.Seq2[gputide.Change, error]

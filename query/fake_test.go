@@ -85,25 +85,38 @@ func (m *memory) Quotes(ctx context.Context, sel gputide.Selection, at time.Time
 	return out, m.fail
 }
 
-func (m *memory) Intervals(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Interval, error) {
-	var out []gputide.Interval
-	for _, iv := range m.pasts[id] {
-		iv.From, iv.To = later(iv.From, from), earlier(iv.To, to)
-		if iv.From.Before(iv.To) {
-			out = append(out, iv)
+func (m *memory) IntervalsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Interval, error] {
+	return each(m.fail, ids, func(id gputide.OfferID) (out []gputide.Interval) {
+		for _, iv := range m.pasts[id] {
+			iv.From, iv.To = later(iv.From, from), earlier(iv.To, to)
+			if iv.From.Before(iv.To) {
+				out = append(out, iv)
+			}
 		}
-	}
-	return out, m.fail
+		return out
+	})
 }
 
-func (m *memory) Observations(ctx context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Observation, error) {
-	var out []gputide.Observation
-	for _, o := range m.rows[id] {
-		if !o.At.Before(from) && o.At.Before(to) {
-			out = append(out, o)
+func (m *memory) ObservationsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Observation, error] {
+	return each(m.fail, ids, func(id gputide.OfferID) (out []gputide.Observation) {
+		for _, o := range m.rows[id] {
+			if !o.At.Before(from) && o.At.Before(to) {
+				out = append(out, o)
+			}
+		}
+		return out
+	})
+}
+
+// each yields what of returns for each id, or the one error.
+func each[T any](fail error, ids []gputide.OfferID, of func(gputide.OfferID) T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, id := range ids {
+			if !yield(of(id), fail) || fail != nil {
+				return
+			}
 		}
 	}
-	return out, m.fail
 }
 
 func (m *memory) Changes(ctx context.Context, f gputide.ChangeFilter) iter.Seq2[gputide.Change, error] {

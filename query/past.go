@@ -20,12 +20,20 @@ type past struct {
 	stock    *stockPast // nil until it is read
 }
 
+// pastAsk is what a question about history asks for.
+type pastAsk struct {
+	filter   *Filter
+	from, to time.Time // zero leaves it open
+	in       string    // currency the filter's highest price is in; empty is USD
+	fxNow    bool
+}
+
 // past selects series. A filter selects the offers it selects at the end of the
 // window. Payable prices, unverified tiers and what nobody can buy as it stands
 // are left out unless a filter asks for them. Bid floors are not, for they never stand among other prices here,
 // nor is spot at or above on-demand.
-func (e *Engine) past(ctx context.Context, f *Filter, from, to time.Time) (*past, error) {
-	now := e.moment(time.Time{})
+func (e *Engine) past(ctx context.Context, ask pastAsk) (*past, error) {
+	now, from, to := e.moment(time.Time{}), ask.from, ask.to
 	if to.After(now) {
 		to = now
 	}
@@ -37,7 +45,7 @@ func (e *Engine) past(ctx context.Context, f *Filter, from, to time.Time) (*past
 		return nil, fmt.Errorf("%w: from lies in the future", gputide.ErrInvalid)
 	}
 	var err error
-	if p.scene, err = e.stage(ctx, &OffersRequest{Filter: *f, At: to, All: true}); err != nil {
+	if p.scene, err = e.stage(ctx, &OffersRequest{Filter: *ask.filter, At: to, In: ask.in, FXNow: ask.fxNow, All: true}); err != nil {
 		return nil, err
 	}
 	if p.offers, _, err = e.gather(ctx, p.scene); err != nil {

@@ -1,11 +1,8 @@
 package query
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"math/big"
-	"time"
 
 	"github.com/gputide/gputide"
 )
@@ -45,7 +42,9 @@ type step struct {
 	before, after gputide.Nano
 }
 
-// track is the history of one series in a window.
+// track is the history of one series in a window. Time in which no price was
+// in force (not yet seen, withdrawn, held, gap, stale, sold out, after the end of
+// an import) is in no stretch.
 type track struct {
 	from, to  int64             // [from, to), in Unix seconds
 	carried   bool              // a price was in force just before the window
@@ -54,38 +53,6 @@ type track struct {
 	stretches []stretch
 	steps     []step
 	rows      []gputide.Observation // read on the basis of rows only
-}
-
-// track reads the history of a series; stock are the availability signals that
-// speak of it. Time in which no price was in force (not yet seen, withdrawn,
-// held, gap, stale, sold out, after the end of an import) is in no stretch.
-func (e *Engine) track(ctx context.Context, id gputide.OfferID, stock []gputide.SignalHistory, from, to time.Time, over Over) (*track, error) {
-	t := &track{from: from.Unix(), to: to.Unix()}
-	list, err := e.Reader.Intervals(ctx, id, from.Add(-time.Second), to)
-	if err != nil {
-		return nil, fmt.Errorf("history of %s: %w", id, err)
-	}
-	list = cutSoldOut(list, stock)
-	t.stretches = make([]stretch, 0, len(list))
-	var last *gputide.Interval
-	for i := range list {
-		iv := &list[i]
-		if iv.State == gputide.StateUnknown {
-			continue
-		}
-		t.take(iv, last)
-		last = iv
-	}
-	if last != nil && last.To.Unix() >= t.to {
-		t.end = last
-	}
-	if over != OverRows {
-		return t, nil
-	}
-	if t.rows, err = e.Reader.Observations(ctx, id, from, to); err != nil {
-		return nil, fmt.Errorf("observations of %s: %w", id, err)
-	}
-	return t, nil
 }
 
 func (t *track) take(iv, last *gputide.Interval) {

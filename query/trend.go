@@ -72,6 +72,10 @@ type TrendRow struct {
 	Index         *Fraction `json:"index"`            // null unless asked, and from where no series matches
 }
 
+func (req *TrendRequest) past() pastAsk {
+	return pastAsk{filter: &req.Filter, from: req.From, to: req.To, in: req.In, fxNow: req.FXNow}
+}
+
 // trendAsk is a request with its values understood.
 type trendAsk struct {
 	over   Over
@@ -104,27 +108,11 @@ func (e *Engine) trendAsk(req *TrendRequest) (*trendAsk, error) {
 	if ask.per, err = parsePer(req.Per); err != nil {
 		return nil, err
 	}
-	if ask.days, err = e.trendRates(req); err != nil {
+	if ask.days, err = e.dailyRates(req.In, req.FXNow); err != nil {
 		return nil, err
 	}
 	ask.budget, err = trendBudget(req.Budget)
 	return ask, err
-}
-
-// trendRates returns the rates to convert with, nil where nothing is converted.
-func (e *Engine) trendRates(req *TrendRequest) (*fxDays, error) {
-	if req.In == "" {
-		return nil, nil
-	}
-	in, err := parseCurrency("in", req.In)
-	if err != nil {
-		return nil, err
-	}
-	days := &fxDays{reader: e.Reader, to: in, days: map[int64]*exchange{}}
-	if req.FXNow {
-		days.fixed = newExchange(e.Reader, in, e.moment(time.Time{}))
-	}
-	return days, nil
 }
 
 func trendBudget(s string) (*gputide.Nano, error) {
@@ -156,7 +144,7 @@ func (e *Engine) Trend(ctx context.Context, req TrendRequest) (TrendAnswer, erro
 	if err != nil {
 		return TrendAnswer{}, err
 	}
-	p, err := e.past(ctx, &req.Filter, req.From, req.To)
+	p, err := e.past(ctx, req.past())
 	if err != nil {
 		return TrendAnswer{}, err
 	}
@@ -178,7 +166,7 @@ func (e *Engine) Trend(ctx context.Context, req TrendRequest) (TrendAnswer, erro
 	return ans, nil
 }
 
-// fillTrend reads the selected series one at a time into the rows.
+// fillTrend reads the selected series into the rows.
 func (e *Engine) fillTrend(ctx context.Context, req *TrendRequest, ask *trendAsk, p *past, ans *TrendAnswer) error {
 	if len(p.offers) == 0 {
 		return nil
@@ -195,16 +183,20 @@ func (e *Engine) fillTrend(ctx context.Context, req *TrendRequest, ask *trendAsk
 	if p.stock, err = e.stockPast(ctx, p); err != nil {
 		return err
 	}
-	b := &trend{engine: e, ask: ask, buckets: cut, stock: p.stock, groups: map[string]*trendGroup{}, skipped: map[Hidden]int{}}
-	if ask.basket {
-		if err := b.fixBasket(ctx, p.offers); err != nil {
-			return err
-		}
+	b := &trend{engine: e, ask: ask, buckets: cut, groups: map[string]*trendGroup{}, skipped: map[Hidden]int{}}
+	asks := make([]trackAsk, len(p.offers))
+	for i, c := range p.offers {
+		asks[i] = trackAsk{id: c.quote.ID, key: &c.quote.Key, from: ans.From, to: ans.To}
 	}
-	for _, c := range p.offers {
-		if err := b.add(ctx, c); err != nil {
+	i := 0
+	for tr, err := range e.tracks(ctx, p.stock, asks, ask.over) {
+		if err == nil {
+			err = b.add(ctx, p.offers[i], tr)
+		}
+		if err != nil {
 			return err
 		}
+		i++
 	}
 	ans.Rows, ans.Series, ans.Mixed, ans.Skipped = b.rows(), b.series, b.mixed(), sortHidden(b.skipped)
 	return nil
@@ -220,7 +212,7 @@ func (e *Engine) emptyTrend(ctx context.Context, req TrendRequest, ans *TrendAns
 	cs := filterConstraints(func(r *TrendRequest) *Filter { return &r.Filter }, req)
 	cs = append(cs, windowConstraints(req, func(r *TrendRequest) (from, to *time.Time) { return &r.From, &r.To })...)
 	return whyEmpty(req, cs, "series", func(less TrendRequest) (int, error) {
-		p, err := e.past(ctx, &less.Filter, less.From, less.To)
+		p, err := e.past(ctx, less.past())
 		if err != nil {
 			return 0, err
 		}

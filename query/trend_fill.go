@@ -18,9 +18,7 @@ type trend struct {
 	engine  *Engine
 	ask     *trendAsk
 	buckets *buckets
-	stock   *stockPast
 	groups  map[string]*trendGroup
-	basket  map[gputide.OfferID]bool // nil keeps every series
 	series  int
 	skipped map[Hidden]int
 }
@@ -60,13 +58,9 @@ func (g *trendGroup) cell(i int) *trendCell {
 
 func (t *trend) skip(reason string) { t.skipped[Hidden{Reason: reason}]++ }
 
-// add takes in one series.
-func (t *trend) add(ctx context.Context, c *candidate) error {
-	if t.basket != nil && !t.basket[c.quote.ID] {
-		t.skip(skipBasket)
-		return nil
-	}
-	slices, tr, why, err := t.read(ctx, c)
+// add takes in one series with its history.
+func (t *trend) add(ctx context.Context, c *candidate, tr *track) error {
+	slices, why, err := t.read(ctx, c, tr)
 	if err != nil {
 		return err
 	}
@@ -74,9 +68,8 @@ func (t *trend) add(ctx context.Context, c *candidate) error {
 		t.skip(why)
 		return nil
 	}
-	g := t.group(c)
 	t.series++
-	g.take(slices, tr, t.buckets)
+	t.group(c).take(slices, tr, t.buckets)
 	return nil
 }
 
@@ -176,26 +169,6 @@ func (g *trendGroup) link(from, to int, before, after int64) {
 	}
 	l.logs += math.Log(float64(after) / float64(before))
 	l.n++
-}
-
-// fixBasket finds the series present in every bucket.
-func (t *trend) fixBasket(ctx context.Context, offers []*candidate) error {
-	basket := map[gputide.OfferID]bool{}
-	for _, c := range offers {
-		list, _, why, err := t.read(ctx, c)
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			basket[c.quote.ID] = true // add says why
-			continue
-		}
-		if len(list) == len(t.buckets.starts) {
-			basket[c.quote.ID] = true
-		}
-	}
-	t.basket = basket
-	return nil
 }
 
 // mixed lists the fields in which the series of one group differ.

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gputide/gputide"
 )
@@ -201,6 +202,23 @@ type fxDays struct {
 	to     gputide.Currency
 	fixed  *exchange // the one rate of FXNow; nil is the rate of each day
 	days   map[int64]*exchange
+}
+
+// dailyRates returns the rates to convert to a currency with, nil where nothing
+// is converted.
+func (e *Engine) dailyRates(to string, fxNow bool) (*fxDays, error) {
+	if to == "" {
+		return nil, nil
+	}
+	in, err := parseCurrency("in", to)
+	if err != nil {
+		return nil, err
+	}
+	days := &fxDays{reader: e.Reader, to: in, days: map[int64]*exchange{}}
+	if fxNow {
+		days.fixed = newExchange(e.Reader, in, e.moment(time.Time{}))
+	}
+	return days, nil
 }
 
 const daySeconds = 24 * 60 * 60

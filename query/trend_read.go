@@ -15,29 +15,26 @@ type slice struct {
 	covered     uint64
 }
 
-// read returns a series by bucket, in the unit and currency of the trend, or
-// why it cannot be used.
-func (t *trend) read(ctx context.Context, c *candidate) ([]slice, *track, string, error) {
+// read cuts a series into buckets, in the unit and currency of the trend, or
+// returns why it cannot be used.
+func (t *trend) read(ctx context.Context, c *candidate, tr *track) ([]slice, string, error) {
 	factor, why := t.ask.per.factor(c, t.engine.Catalogue)
 	if why != "" {
-		return nil, nil, why, nil
+		return nil, why, nil
 	}
-	b := t.buckets
-	tr, err := t.engine.track(ctx, c.quote.ID, t.stock.of(&c.quote.Key), timeOf(b.from), timeOf(b.to), t.ask.over)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	r := reading{ctx: ctx, buckets: b, conv: &converter{factor: factor, from: c.quote.Key.Currency, days: t.ask.days}}
+	r := reading{ctx: ctx, buckets: t.buckets, conv: &converter{factor: factor, from: c.quote.Key.Currency, days: t.ask.days}}
 	if err := r.run(tr, t.ask.over); err != nil {
-		return nil, nil, "", err
+		return nil, "", err
 	}
 	switch {
-	case len(r.out) > 0:
-		return r.out, tr, "", nil
-	case r.lost:
-		return nil, nil, skipNoFX, nil
+	case len(r.out) == 0 && r.lost:
+		return nil, skipNoFX, nil
+	case len(r.out) == 0:
+		return nil, skipNoData, nil
+	case t.ask.basket && len(r.out) < len(t.buckets.starts):
+		return nil, skipBasket, nil
 	}
-	return nil, nil, skipNoData, nil
+	return r.out, "", nil
 }
 
 // reading cuts a series into buckets.
@@ -57,15 +54,19 @@ func (r *reading) run(tr *track, over Over) error {
 				return err
 			}
 		}
-	} else {
-		for i := range tr.stretches {
-			s := &tr.stretches[i]
-			if err := r.stretch(s); err != nil {
-				return err
-			}
+		r.cover(tr)
+		return nil
+	}
+	for i := range tr.stretches {
+		if err := r.stretch(&tr.stretches[i]); err != nil {
+			return err
 		}
 	}
-	r.cover(tr)
+	for i := range r.out {
+		for _, p := range r.out[i].prices {
+			r.out[i].covered += p.weight
+		}
+	}
 	return nil
 }
 
@@ -103,7 +104,8 @@ func (r *reading) put(bucket int, price gputide.Nano, at int64, weight uint64) e
 	return nil
 }
 
-// cover adds the time in which a price was in force.
+// cover adds, over rows, the time in which a price was in force; over time it is
+// the weight of the prices.
 func (r *reading) cover(tr *track) {
 	next := 0
 	for i := range tr.stretches {

@@ -195,6 +195,15 @@ func TestTrendInAnotherCurrency(t *testing.T) {
 	if ans.Rows[0].Changes != 0 {
 		t.Error("a move of the rate is told as one of the price")
 	}
+	early := w.trend(TrendRequest{In: "EUR", Bucket: "all", Filter: Filter{Currency: []string{"USD"}}, From: moment(t, "2026-09-26"), To: moment(t, "2026-09-28")})
+	if got := early.Rows[0].CoveredShare.String(); got != "0.5" {
+		t.Errorf("%s of the time is covered, want the half in which there was a price", got)
+	}
+	w.rates = w.rates[1:]
+	lost := w.trend(TrendRequest{In: "EUR", Bucket: "all", Filter: Filter{Currency: []string{"USD"}}, From: moment(t, "2026-09-27"), To: moment(t, "2026-09-30")})
+	if got := lost.Rows[0].CoveredShare.String(); got != "0.333333" {
+		t.Errorf("%s of the time is covered, want the third in which there was a rate", got)
+	}
 	w.series(gputide.Key{Provider: "aws", InstanceType: "p5", Currency: "CNY"}, leg{"2026-09-27", "9"})
 	if d := cmp.Diff([]Hidden{{Reason: skipNoFX, Count: 1}}, w.trend(TrendRequest{In: "EUR", Bucket: "all"}).Skipped); d != "" {
 		t.Error(d)

@@ -41,16 +41,17 @@ market.
 const spotExample = `  gputide query spot --gpu h100 --since 90d
   gputide query spot --type p3.2xlarge --region us-east-1 --from 2020-01-05 --to 2020-02-05
   gputide query spot --gpu rtx-4090 --at-least 50 --budget 0.4/gpu
+  gputide query spot --gpu a100 --in EUR --budget 20
   gputide query spot --type a3-highgpu-8g --over rows -o json`
 
 // discountFlags are the flags of `query discount` and `query spot` beside their
 // filters.
 type discountFlags struct {
 	windowFlags
-	atLeast, budget, out, chart string
-	sort                        []string
-	limit                       int
-	spot                        bool
+	atLeast, budget, in, fx, out, chart string
+	sort                                []string
+	limit                               int
+	spot                                bool
 }
 
 func (m *Main) discountCmd() *cobra.Command {
@@ -78,6 +79,8 @@ func (m *Main) discountVerb(cmd *cobra.Command, spot bool) *cobra.Command {
 	o.add(cmd)
 	f.StringVar(&o.atLeast, "at-least", "", "tell how much of the time the discount is at least `PCT` percent")
 	f.StringVar(&o.budget, "budget", "", "tell how much of the time the price is at most `AMOUNT` an hour; 2.5/gpu is per accelerator")
+	f.StringVar(&o.in, "in", "", "convert prices to a `CURRENCY`, with the rate of each day; discounts and moves stay those of the published prices")
+	f.StringVar(&o.fx, "fx", "then", "`WHICH` exchange rate: then (of each day) or now")
 	listFlag(cmd, &o.sort, "sort", "FIELD", "order by fields, - before one reverses it: "+strings.Join(query.DiscountSortFields(), ", ")+" (default -now_pct)")
 	f.StringVar(&o.chart, "chart", "", "write a chart of the discounts to `FILE`.svg")
 	limitFlag(cmd, &o.limit, 0)
@@ -95,7 +98,9 @@ func (m *Main) discountRequest(o *discountFlags, filter query.Filter) (query.Dis
 		}
 		filter.Market = []string{string(gputide.Spot)}
 	}
-	req := query.DiscountRequest{Filter: filter, Over: o.over, AtLeast: o.atLeast, Budget: o.budget, Sort: o.sort, Limit: o.limit}
+	req := query.DiscountRequest{
+		Filter: filter, Over: o.over, AtLeast: o.atLeast, Budget: o.budget, In: strings.ToUpper(o.in), Sort: o.sort, Limit: o.limit,
+	}
 	if o.chart != "" || o.out == string(formatTable) {
 		req.Lines = mostChartLines
 	}
@@ -105,7 +110,11 @@ func (m *Main) discountRequest(o *discountFlags, filter query.Filter) (query.Dis
 	if err := checkChart(o.chart); err != nil {
 		return req, err
 	}
-	var err error
+	fx, err := oneOf("fx", o.fx, []string{"then", "now"})
+	if err != nil {
+		return req, err
+	}
+	req.FXNow = fx == "now"
 	req.From, req.To, err = o.window(m.Now())
 	return req, err
 }
