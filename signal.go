@@ -38,6 +38,7 @@ type Signal struct {
 var (
 	availabilityLabels = []string{"none", "low", "medium", "high", "available"}
 	interruptionLabels = []string{"<5%", "5-10%", "10-15%", "15-20%", ">20%"}
+	evictionLabels     = map[int64]string{0: "0-5%", 5: "5-10%", 10: "10-15%", 15: "15-20%", 20: "20+%"}
 )
 
 // SignalLabel returns the words for a value of a signal, or "" where the number
@@ -49,6 +50,8 @@ func SignalLabel(name string, value int64) string {
 		labels = availabilityLabels
 	case SignalInterruption:
 		labels = interruptionLabels
+	case SignalEvictionRate:
+		return evictionLabels[value]
 	}
 	if value < 0 || value >= int64(len(labels)) {
 		return ""

@@ -139,7 +139,7 @@ func (r *run) evictions(ctx context.Context, a *arm) error {
 			Rate   *string `json:"spotEvictionRate"`
 		}
 		if err := json.Unmarshal(raw, &row); err != nil || row.Size == "" || row.Region == "" || row.Rate == nil {
-			r.b.SkipUnknown(sourceEviction, gputide.Scope{Market: gputide.Spot, Signal: gputide.SignalEvictionRate}, "bad_row", string(raw))
+			r.b.SkipUnknown(sourceEviction, evictionScope(""), "bad_row", string(raw))
 			return
 		}
 		size, priced := r.sizeOf(row.Size)
@@ -179,7 +179,9 @@ func (r *run) evictions(ctx context.Context, a *arm) error {
 }
 
 func evictionScope(region string) gputide.Scope {
-	return gputide.Scope{Partition: partitionCommercial, Region: region, Market: gputide.Spot, Signal: gputide.SignalEvictionRate}
+	s := spotScope(region)
+	s.Signal = gputide.SignalEvictionRate
+	return s
 }
 
 // evictionBand returns the lower bound of a band in percent.
@@ -196,7 +198,7 @@ func (r *run) history(ctx context.Context, a *arm) error {
 	address, err := a.query(ctx, sourceHistory, historyQuery, func(raw json.RawMessage) {
 		var row historyRow
 		if err := json.Unmarshal(raw, &row); err != nil || !row.whole() {
-			r.b.SkipUnknown(sourceHistory, gputide.Scope{Market: gputide.Spot}, "bad_row", string(raw))
+			r.b.SkipUnknown(sourceHistory, spotScope(""), "bad_row", string(raw))
 			return
 		}
 		size, priced := r.sizeOf(row.Size)
@@ -218,15 +220,19 @@ func (r *run) history(ctx context.Context, a *arm) error {
 		}
 	})
 	if err != nil {
+		if !errors.Is(err, gputide.ErrNotInFixture) {
+			r.b.FailFeed(sourceHistory, spotScope(""), err)
+		}
 		return err
 	}
 	for region, start := range from {
-		r.b.Report(gputide.ScopeRun{
-			Scope:  gputide.Scope{Partition: partitionCommercial, Region: region, Market: gputide.Spot},
-			Status: gputide.ScopeDone, Source: sourceHistory, EventFeed: true, From: start, To: to, URLs: []string{address},
-		})
+		r.b.DoneFeed(sourceHistory, spotScope(region), start, to, address)
 	}
 	return nil
+}
+
+func spotScope(region string) gputide.Scope {
+	return gputide.Scope{Partition: partitionCommercial, Region: region, Market: gputide.Spot}
 }
 
 // event adds one price of the history and returns when it took effect.
@@ -234,12 +240,12 @@ func (r *run) event(row *historyRow, size string, e spotPrice) (time.Time, bool)
 	key := keyOf(row.Region, offerKey{size: size, market: gputide.Spot, os: strings.ToLower(row.OS)})
 	amount := strings.Trim(string(e.Price), `"`)
 	if _, reason, detail := amountOf(json.RawMessage(amount)); reason != "" {
-		r.b.Skip(sourceHistory, key, reason, detail)
+		r.b.SkipUnknown(sourceHistory, spotScope(row.Region), reason, size+": "+detail)
 		return time.Time{}, false
 	}
 	at, err := time.Parse(time.RFC3339, e.At())
 	if err != nil || at.After(r.b.At()) {
-		r.b.Skip(sourceHistory, key, "bad_date", e.At())
+		r.b.SkipUnknown(sourceHistory, spotScope(row.Region), "bad_date", size+": "+e.At())
 		return time.Time{}, false
 	}
 	at = at.UTC().Truncate(time.Second)

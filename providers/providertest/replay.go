@@ -9,12 +9,15 @@ import (
 )
 
 // Exchange is one request of a source and its answer, for tests of single
-// answers. A Status of 0 is 200, a Method of "" GET.
+// answers. A Status of 0 is 200, a Method of "" GET. BodyContains is a text of
+// the request; Times is how often it is answered, 0 without limit.
 type Exchange struct {
 	Source, Method, URL string
+	BodyContains        string
 	Status              int
 	Header              map[string]string
 	Body                string
+	Times               int
 }
 
 // Replay returns a fetcher that knows the given exchanges of one provider and
@@ -28,7 +31,8 @@ func Replay(t testing.TB, provider string, exchanges ...Exchange) *fetch.Fetcher
 		file := fmt.Sprintf("body-%d", i)
 		f.bodies[file] = []byte(e.Body)
 		f.Exchanges = append(f.Exchanges, exchange{
-			Source: e.Source, Method: e.Method, URL: e.URL, Status: e.Status, Headers: e.Header, File: file,
+			Source: e.Source, Method: e.Method, URL: e.URL, BodyContains: e.BodyContains, Status: e.Status, Headers: e.Header,
+			File: file, Times: e.Times,
 		})
 	}
 	dir := t.TempDir()
