@@ -36,7 +36,8 @@ func TestPages(t *testing.T) {
 		{"an empty page in the middle", []exchange{first("eastus", body(link("eastus", 2), a, b)), later("eastus", 2, body(link("eastus", 3))), later("eastus", 3, body("null", c))}, whole, done, nil},
 		{"an empty page at the end", []exchange{first("eastus", body(link("eastus", 3), a, b, c)), later("eastus", 3, body("null"))}, whole, done, nil},
 		{
-			"a list that moved shows a row twice", []exchange{first("eastus", body(link("eastus", 2), a, b)), later("eastus", 2, body("null", b, c))},
+			"a list that moved shows a row twice",
+			[]exchange{first("eastus", body(link("eastus", 2), a, b)), later("eastus", 2, body("null", b, c))},
 			append([]string{"- repeated_row 1"}, whole...), done + " no withdrawals", nil,
 		},
 		{"a page that leads to itself", []exchange{first("eastus", body(link("eastus", 1), a)), later("eastus", 1, body(link("eastus", 1), b))}, nil, "", gputide.ErrSchemaDrift},
@@ -134,15 +135,19 @@ func TestIndex(t *testing.T) {
 		err   error
 	}{
 		"regions and partitions": {
-			index("usgovvirginia", "eastus", "chinanorth3"), Config{},
+			index("usgovvirginia", "eastus", "chinanorth3"),
+			Config{},
 			[]string{
 				"partition=azure region=eastus market=on_demand done", "partition=azure-cn region=chinanorth3 market=on_demand done",
 				"partition=azure-us-gov region=usgovvirginia market=on_demand done",
-			}, nil,
+			},
+			nil,
 		},
 		"regions asked for": {
-			index("usgovvirginia", "eastus"), Config{Regions: []string{"eastus", "us-east-1"}},
-			[]string{"partition=azure region=eastus market=on_demand done"}, nil,
+			index("usgovvirginia", "eastus"),
+			Config{Regions: []string{"eastus", "us-east-1"}},
+			[]string{"partition=azure region=eastus market=on_demand done"},
+			nil,
 		},
 		"codes that are none": {index("eastus", "", "east us' or 1 eq 1"), Config{}, []string{"partition=azure region=eastus market=on_demand done"}, nil},
 		"no code": {index("", ""), Config{}, []string{

@@ -33,7 +33,8 @@ func TestRow(t *testing.T) {
 		{"savings plan without a price", m{"savingsPlan": `[{"term":"1 Year"}]`}, []string{size + "commitment sp_compute 1y linux no_price", size + "on_demand linux 98.32/h"}},
 		{"savings plan of an unknown term", m{"savingsPlan": `[{"retailPrice":1,"term":"1 Month"}]`}, []string{"? unknown_term", size + "on_demand linux 98.32/h"}},
 		{
-			"savings plan priced beside a rate that is not", m{"retailPrice": "0", "savingsPlan": `[{"retailPrice":1,"term":"1 Year"}]`},
+			"savings plan priced beside a rate that is not",
+			m{"retailPrice": "0", "savingsPlan": `[{"retailPrice":1,"term":"1 Year"}]`},
 			[]string{size + "commitment sp_compute 1y linux 1/h", size + "on_demand linux no_price"},
 		},
 		{"savings plan of spot", m{"skuName": `"X Spot"`, "savingsPlan": `[{"retailPrice":1,"term":"1 Year"}]`}, []string{"- savings_plan_of_other_rate 1", size + "spot linux 98.32/h"}},
