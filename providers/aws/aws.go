@@ -39,7 +39,6 @@ import (
 
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/crawler/fetch"
-	"github.com/gputide/gputide/providers/aws/internal/ec2api"
 )
 
 // IDs of the sources. Those of a price list have the suffix of its book: none,
@@ -93,8 +92,9 @@ type Config struct {
 
 // Provider crawls AWS.
 type Provider struct {
-	http *fetch.Client
-	cfg  Config
+	http      *fetch.Client
+	cfg       Config
+	described described
 }
 
 var (
@@ -122,15 +122,16 @@ func info() gputide.Info {
 		Title:      "Amazon Web Services EC2",
 		Home:       "https://aws.amazon.com/ec2/pricing/on-demand/",
 		Sources:    sources(),
-		Markets:    []gputide.Market{gputide.OnDemand, gputide.Commitment},
+		Markets:    []gputide.Market{gputide.OnDemand, gputide.Spot, gputide.Commitment, gputide.CapacityBlock},
 		Currencies: []gputide.Currency{"USD", "CNY"},
 		Partitions: []string{partitionCommercial, partitionChina, partitionGov},
 		Cadence:    24 * time.Hour,
+		Paces:      []gputide.Pace{{Market: gputide.Spot, Cadence: 10 * time.Minute}},
 		Deadline:   3 * time.Hour,
 		// Static files behind a CDN; the hosts state no limit.
 		RequestsPerSecond: 4,
 		Evidence:          gputide.EvidenceComposed,
-		Note:              "No spot prices, capacity blocks or dedicated hosts.",
+		Note:              "No dedicated hosts; EC2 is asked in the commercial partition only.",
 	}
 }
 
@@ -139,16 +140,13 @@ func info() gputide.Info {
 // because it reads faster, from a smaller body (BenchmarkReadCSV,
 // BenchmarkReadJSON).
 func sources() []gputide.Source {
-	out := []gputide.Source{{
-		ID: sourceTypes, Title: "EC2 DescribeInstanceTypes", URL: ec2api.URL("*"),
-		Doc:   "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html",
-		Hosts: []string{ec2api.Host("*")}, Auth: gputide.AuthKey, Env: []string{envKeyID, envSecret, envToken},
-		Gives:    "instance types with their accelerators, memory and network as EC2 reports them",
-		MaxBytes: 32 << 20,
-	}}
+	out := []gputide.Source{ec2Source(
+		sourceTypes, "DescribeInstanceTypes", "instance types with their accelerators, memory and network as EC2 reports them", false,
+	)}
 	for _, k := range books() {
 		out = append(out, k.lists()...)
 	}
+	out = append(out, accountPrices()...)
 	out = append(
 		out,
 		gputide.Source{
@@ -156,6 +154,7 @@ func sources() []gputide.Source {
 			URL: "https://" + pageHost + pagePath + "*/Linux/index.json", Doc: "https://aws.amazon.com/ec2/pricing/on-demand/",
 			Hosts: []string{pageHost}, Auth: gputide.AuthNone, Prices: true, MaxBytes: 16 << 20,
 		},
+		blockPage(),
 		gputide.Source{
 			ID: sourceFamilies, Title: "Accelerators of instance types", Doc: "https://aws.amazon.com/ec2/instance-types/", Auth: gputide.AuthNone,
 		},
@@ -163,6 +162,7 @@ func sources() []gputide.Source {
 	for _, k := range books() {
 		out = append(out, k.indexes()...)
 	}
+	out = append(out, accountFacts()...)
 	return append(out, gputide.Source{
 		ID: sourceAdvisor, Title: "Spot interruption bands and savings", URL: advisorURL,
 		Doc: "https://aws.amazon.com/ec2/spot/instance-advisor/", Hosts: []string{advisorHost}, Auth: gputide.AuthNone, MaxBytes: 16 << 20,

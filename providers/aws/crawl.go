@@ -43,23 +43,32 @@ type run struct {
 	b        *gputide.Batch
 	families families
 
+	long   sync.Mutex // held while a long spot history is read
+	events int        // rows of long spot histories; guarded by long
+
 	mu     sync.Mutex
 	done   int
 	failed []error
+	tabled map[string]*gputide.Spec // see tableSpec
 }
 
 // Crawl reads the lists of every region, each from the first of its sources
-// that answers, and the spot advisor. What fails of one region touches no other.
+// that answers, the spot advisor, and what EC2 tells of each region; for spot
+// prices alone, only the latter. What fails of one region touches no other.
 func (p *Provider) Crawl(ctx context.Context, b *gputide.Batch) error {
 	table, err := loadFamilies()
 	if err != nil {
 		return err
 	}
 	r := &run{Provider: p, b: b, families: table}
-	for _, k := range books() {
-		r.book(ctx, k)
+	if b.Wants(gputide.OnDemand) {
+		for _, k := range books() {
+			r.book(ctx, k)
+		}
+		r.advisor(ctx)
+		r.blockRates(ctx)
 	}
-	r.advisor(ctx)
+	r.account(ctx)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

@@ -19,12 +19,15 @@ const offerCode = "AmazonEC2"
 // offerIndex is the index of all price lists of a book. Addresses are relative
 // to its host.
 type offerIndex struct {
-	Offers map[string]struct {
-		OfferCode       string `json:"offerCode"`
-		VersionIndexURL string `json:"versionIndexUrl"`
-		RegionIndexURL  string `json:"currentRegionIndexUrl"`
-		PlanIndexURL    string `json:"currentSavingsPlanIndexUrl"`
-	} `json:"offers"`
+	Offers map[string]offerEntry `json:"offers"`
+}
+
+// offerEntry leads to the lists of one service.
+type offerEntry struct {
+	OfferCode       string `json:"offerCode"`
+	VersionIndexURL string `json:"versionIndexUrl"`
+	RegionIndexURL  string `json:"currentRegionIndexUrl"`
+	PlanIndexURL    string `json:"currentSavingsPlanIndexUrl"`
 }
 
 // regionIndex leads to the current list of each region.
@@ -61,8 +64,9 @@ func (l listing) scope(k book, m gputide.Market) gputide.Scope {
 	return gputide.Scope{Partition: partitionOf(l.region), Region: l.region, Market: m}
 }
 
-// csvForm returns the address of the CSV form of a list.
-func csvForm(url string) string { return strings.TrimSuffix(url, ".json") + ".csv" }
+// csvForm and jsonForm return the address of a form of a list.
+func csvForm(url string) string  { return strings.TrimSuffix(url, ".json") + ".csv" }
+func jsonForm(url string) string { return strings.TrimSuffix(url, ".csv") + ".json" }
 
 // versionPattern is the form of a version: yyyymmddhhmmss.
 var versionPattern = regexp.MustCompile(`^\d{14}$`)
@@ -71,23 +75,14 @@ var versionPattern = regexp.MustCompile(`^\d{14}$`)
 // the list of all regions by the version index where there is no region index.
 // It reports the sources it cannot use; of an error it names the source.
 func (r *run) indexes(ctx context.Context, k book) (lists []listing, source string, err error) {
-	source = k.id(sourceOffers)
-	var offers offerIndex
-	if _, err := r.http.JSON(ctx, fetch.Request{Source: source, URL: k.url("index.json")}, &offers); err != nil {
-		return nil, source, r.unusable(source, err)
+	offers, err := r.offers(ctx, k)
+	if err != nil {
+		return nil, k.id(sourceOffers), r.unusable(k.id(sourceOffers), err)
 	}
-	offer, ok := offers.Offers[offerCode]
-	switch {
-	case !ok || offer.OfferCode != offerCode:
-		return nil, source, r.unusable(source, drift(source, "offers."+offerCode, "the EC2 price list", "none"))
-	case offer.RegionIndexURL == "":
-		return nil, source, r.unusable(source, drift(source, "offers."+offerCode+".currentRegionIndexUrl", "an address", "none"))
-	case offer.VersionIndexURL == "":
-		return nil, source, r.unusable(source, drift(source, "offers."+offerCode+".versionIndexUrl", "an address", "none"))
-	}
+	offer := offers.Offers[offerCode]
 	source = k.id(sourceRegions)
 	if lists, err = r.regions(ctx, k, source, offer.RegionIndexURL); err == nil {
-		r.addPlans(ctx, k, &offers, lists)
+		r.addPlans(ctx, k, offers, lists)
 		return lists, "", nil
 	}
 	_ = r.unusable(source, err)
@@ -104,6 +99,25 @@ func (r *run) indexes(ctx context.Context, k book) (lists []listing, source stri
 	}
 	_ = r.unusable(versions, versionErr)
 	return nil, source, err
+}
+
+// offers returns the index of price lists of a book, with an entry of EC2 that
+// leads on.
+func (p *Provider) offers(ctx context.Context, k book) (*offerIndex, error) {
+	source := k.id(sourceOffers)
+	var index offerIndex
+	if _, err := p.http.JSON(ctx, fetch.Request{Source: source, URL: k.url("index.json")}, &index); err != nil {
+		return nil, err
+	}
+	switch offer, ok := index.Offers[offerCode]; {
+	case !ok || offer.OfferCode != offerCode:
+		return nil, drift(source, "offers."+offerCode, "the EC2 price list", "none")
+	case offer.RegionIndexURL == "":
+		return nil, drift(source, "offers."+offerCode+".currentRegionIndexUrl", "an address", "none")
+	case offer.VersionIndexURL == "":
+		return nil, drift(source, "offers."+offerCode+".versionIndexUrl", "an address", "none")
+	}
+	return &index, nil
 }
 
 // unusable reports an index as skipped or failed and returns err.
@@ -172,34 +186,15 @@ func (r *run) unlisted(k book, region string, known []string) {
 
 // version returns the list of all regions of the version in force.
 func (r *run) version(ctx context.Context, k book, source, path string) (listing, error) {
-	url, err := address(k, source, path)
+	versions, err := r.versions(ctx, k, source, path)
 	if err != nil {
 		return listing{}, err
 	}
-	var index versionIndex
-	if _, err := r.http.JSON(ctx, fetch.Request{Source: source, URL: url}, &index); err != nil {
-		return listing{}, err
-	}
-	var current []string
-	for v, e := range index.Versions {
-		if !versionPattern.MatchString(v) {
-			return listing{}, drift(source, "versions."+v, "yyyymmddhhmmss", v)
-		}
-		if e.End == nil || e.Begin == "" {
-			return listing{}, drift(source, "versions."+v+".versionEffectiveEndDate", "a begin and an end", "none")
-		}
-		if *e.End == "" {
-			current = append(current, v)
-		}
-	}
+	current := slices.DeleteFunc(versions, func(v ListVersion) bool { return !v.End.IsZero() })
 	if len(current) != 1 {
-		return listing{}, drift(source, "versions.*.versionEffectiveEndDate", "one version without an end", fmt.Sprintf("%d", len(current)))
+		return listing{}, drift(source, "versions.*.versionEffectiveEndDate", "one version without an end", fmt.Sprint(len(current)))
 	}
-	l, err := newListing(k, source, index.Versions[current[0]].URL)
-	if err == nil && l.version != current[0] {
-		return listing{}, drift(source, "versions."+current[0]+".offerVersionUrl", current[0], l.version)
-	}
-	return l, err
+	return listing{url: jsonForm(current[0].URL), version: current[0].Version}, nil
 }
 
 // newListing returns the list at a path of an index.

@@ -105,3 +105,35 @@ func TestKeepAccelerated(t *testing.T) {
 		}
 	}
 }
+
+func TestKeepPlans(t *testing.T) {
+	const header = `"SKU","OfferTermCode","RateCode","TermType","StartingRange","EndingRange","Unit","PricePerUnit","Currency","LeaseContractLength","PurchaseOption","OfferingClass","Product Family","Location","Instance Type","Instance Family","vCPU","Memory","Tenancy","Operating System","License Model","usageType","operation","GPU","Pre Installed S/W","Region Code","CapacityStatus","MarketOption","GPU Memory"`
+	line := func(typ, family, gpu string) string {
+		return `"` + typ + `","T","` + typ + `.T.R","OnDemand","0","Inf","Hrs","1.0","USD",,,,"Compute Instance","US East (N. Virginia)","` + typ + `","` + family +
+			`","8","16 GiB","Shared","Linux","No License required","BoxUsage:` + typ + `","RunInstances","` + gpu + `","NA","us-east-1","Used","OnDemand","NA"`
+	}
+	list := `"Version","20260910195514"` + "\n" + header + "\n" + line("p5.48xlarge", "GPU instance", "8") + "\n" + line("p9.48xlarge", "GPU instance", "8") + "\n" +
+		line("m5.large", "General purpose", "") + "\n"
+	w := &wares{}
+	opt := pricelist.Options{Source: "bulk-csv", Partition: "aws", Currency: "USD", Region: "us-east-1", Products: &w.products}
+	if _, err := pricelist.ReadCSV(strings.NewReader(list), opt, func(*pricelist.Row) {}); err != nil || w.products.Len() != 3 {
+		t.Fatal(w.products.Len(), err)
+	}
+	keep := (&run{families: table(t)}).keepPlans(w)
+	for _, c := range []struct {
+		line string
+		want bool
+	}{
+		{"FormatVersion,v1.0\n", true},
+		{"SKU,RateCode,DiscountedInstanceType\n", true},
+		{"PLAN,PLAN.X,p5.48xlarge\n", true},
+		{"PLAN,PLAN.X,p9.48xlarge\r\n", true}, // new to the table, not to the list
+		{`"PLAN","PLAN.X","p5.48xlarge"` + "\n", true},
+		{"PLAN,PLAN.X,m5.large\n", false},
+		{"PLAN,PLAN.X,p5.48xlarge,\n", false},
+	} {
+		if got := keep([]byte(c.line)); got != c.want {
+			t.Errorf("%q: %v", c.line, got)
+		}
+	}
+}

@@ -31,26 +31,19 @@ func (p *Provider) CrawlSpecs(ctx context.Context, b *gputide.Batch) error {
 
 // describe asks EC2 and returns how many types it named.
 func (p *Provider) describe(ctx context.Context, b *gputide.Batch) (int, error) {
-	opt := ec2api.Options{
-		Source: sourceTypes, Partition: partitionCommercial, HTTP: p.http.HTTPClient(sourceTypes), Logger: p.cfg.Logger,
-		AccessKeyID: p.cfg.AccessKeyID, SecretAccessKey: p.cfg.SecretAccessKey, SessionToken: p.cfg.SessionToken,
-	}
-	switch {
-	case p.http.Replaying():
-		opt.AccessKeyID, opt.SecretAccessKey, opt.SessionToken = "replay", "replay", ""
-	case opt.AccessKeyID == "" || opt.SecretAccessKey == "":
-		b.Source(sourceTypes, gputide.SourceSkipped, &gputide.HintError{
-			Err: gputide.ErrNeedsKey, Hint: "set " + envKeyID + " and " + envSecret,
-		})
+	opt, ok := p.ec2(sourceTypes)
+	if !ok {
+		b.Source(sourceTypes, gputide.SourceSkipped, needsKey())
 		return 0, nil
 	}
 	seen := map[string]bool{}
 	var failed []error
 	for _, region := range specRegions() {
-		err := ec2api.InstanceTypes(ctx, opt, region, func(s gputide.Spec) {
-			if !seen[s.InstanceType] {
-				seen[s.InstanceType] = true
-				b.Spec(s)
+		err := ec2api.InstanceTypes(ctx, opt, region, func(t ec2api.Type) {
+			if !seen[t.Spec.InstanceType] {
+				seen[t.Spec.InstanceType] = true
+				p.described.learn(t)
+				b.Spec(t.Spec)
 			}
 		})
 		switch {

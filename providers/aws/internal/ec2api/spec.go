@@ -38,11 +38,16 @@ func specOf(t *types.InstanceTypeInfo) gputide.Spec {
 		s.RDMAKind = "efa"
 	}
 	if len(t.SupportedUsageClasses) > 0 {
-		yes := slices.Contains(t.SupportedUsageClasses, types.UsageClassTypeOnDemand)
+		yes := sells(t, types.UsageClassTypeOnDemand)
 		s.OnDemand = &yes
 	}
 	diskOf(t.InstanceStorageInfo, &s)
 	return s
+}
+
+// sells reports whether a type is sold in a class of usage.
+func sells(t *types.InstanceTypeInfo, class types.UsageClassType) bool {
+	return slices.Contains(t.SupportedUsageClasses, class)
 }
 
 // part is one entry of a block of devices.
