@@ -9,6 +9,7 @@ import (
 	"github.com/gputide/gputide/providers/azure"
 	"github.com/gputide/gputide/providers/ecb"
 	"github.com/gputide/gputide/providers/gcp"
+	"github.com/gputide/gputide/providers/ibm"
 	"github.com/gputide/gputide/providers/lambda"
 	"github.com/gputide/gputide/providers/oci"
 	"github.com/gputide/gputide/providers/runpod"
@@ -27,6 +28,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		gcp.New(f, gcp.Config{
 			APIKey: secret("GPUTIDE_GCP_API_KEY"), AccessToken: secret("GPUTIDE_GCP_ACCESS_TOKEN"), Project: secret("GPUTIDE_GCP_PROJECT"),
 		}),
+		ibm.New(f, secret("GPUTIDE_IBM_API_KEY")),
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
 		oci.New(f, ociConfig(secret)),
 		runpod.New(f),
