@@ -82,16 +82,15 @@ func (c *catalogue) sum(m *machine, mode mode, region string) (parts []gputide.C
 			wanted = append(wanted, struct{ part, of, quantity string }{partSSD, "", m.ssdGiB})
 		}
 	}
-	var told []string
+	var missing, told []string
 	for _, w := range wanted {
 		rt := c.rates[rateID{w.part, w.of, mode}][region]
 		switch {
 		case rt == nil:
-			fault = cmp.Or(fault, skipIncomplete)
-			told = append(told, w.part+" has no rate")
+			missing = append(missing, w.part)
 		case rt.fault != "":
 			fault = cmp.Or(fault, rt.fault)
-			told = append(told, w.part+" "+rt.detail)
+			told = append(told, w.part+": "+rt.detail)
 		default:
 			parts = append(parts, gputide.Component{
 				Kind: w.part, Amount: rt.amount, Unit: rt.unit, Quantity: rt.quantity(w.quantity), SKU: rt.sku,
@@ -99,7 +98,12 @@ func (c *catalogue) sum(m *machine, mode mode, region string) (parts []gputide.C
 			told = append(told, fmt.Sprintf("%s %s × %s/%s", w.part, w.quantity, rt.amount, rt.unit))
 		}
 	}
-	return parts, fault, strings.Join(told, ", ")
+	detail = strings.Join(told, ", ")
+	if missing != nil {
+		fault = cmp.Or(fault, skipIncomplete)
+		detail = "without " + strings.Join(missing, ", ") + ": " + detail
+	}
+	return parts, fault, detail
 }
 
 // acceleratorOffers adds n cards or chips, sold without a shape, in every region

@@ -199,7 +199,7 @@ func TestSums(t *testing.T) {
 	if err != nil || len(c.Live()) != 4 {
 		t.Fatalf("%d offers, %v", len(c.Live()), err)
 	}
-	for i, left := range []string{"", "core has no rate", "ram has no rate", "local_ssd has no rate"} {
+	for i, left := range []string{"", "without core: ram", "without ram: core", "without local_ssd: core"} {
 		c, err := collect(t, answers("", list("", slices.Delete(slices.Clone(parts), i, i+1)...)))
 		if i == 0 { // without its card a machine is not listed at all
 			if len(c.Live())+len(c.Skips) != 0 {
