@@ -37,8 +37,8 @@ func importRows(t *testing.T, c *cli, profile string, rows ...string) importOut 
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		t.Fatal(err)
 	}
-	if out.Accepted+out.Duplicate+out.Rejected != out.Rows {
-		t.Errorf("%d accepted, %d duplicate and %d rejected are not %d rows", out.Accepted, out.Duplicate, out.Rejected, out.Rows)
+	if out.Accepted+out.Duplicate+out.Rejected+out.LeftOut != out.Rows {
+		t.Errorf("%d accepted, %d duplicate, %d rejected and %d left out are not %d rows", out.Accepted, out.Duplicate, out.Rejected, out.LeftOut, out.Rows)
 	}
 	return out
 }

@@ -21,7 +21,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	m := &Main{Name: os.Args[0], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Now: time.Now}
+	m := &Main{Name: os.Args[0], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Now: time.Now}
 	code := m.Run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -38,7 +38,8 @@ const (
 // Main is the program with everything it takes from outside, so that a test
 // runs it in its own process.
 type Main struct {
-	Name      string // how the program was called; empty is gputide
+	Name      string    // how the program was called; empty is gputide
+	Stdin     io.Reader // nil is none
 	Stdout    io.Writer
 	Stderr    io.Writer
 	LookupEnv func(name string) (string, bool)

@@ -135,7 +135,16 @@ func TestProfilesAreStrict(t *testing.T) {
 		{"provider: aws, ", ""},
 		{"market: spot}", "market: sopt}"},
 		{"os: linux}", "oss: linux}"},
-		{"flags:", "flag:"},
+		{"zones:", "zone:"},
+		{"zones: letters", "zones: names"},
+		{"providers:", "columns: {a: price, b: price}\nproviders:"},
+		{"providers:", "columns: {a: prize}\nproviders:"},
+		{"providers:", "prices: {a: spot}\nproviders:"},
+		{"providers:", "files: {path: '[', provider: file}\nproviders:"},
+		{"providers:", "files: {path: x, provider: name}\nproviders:"},
+		{"providers:", "set: {colour: red}\nproviders:"},
+		{"zones: letters", "omit_regions: {x: unheard}"},
+		{"zones: letters", "cards: shape"},
 		{"markets:\n  spot: {market: spot}\n", ""},
 		{"form: prices\nkind: events", "form: signals"},
 		{"form: prices", "form: prices\nfeed: x"},
@@ -177,13 +186,13 @@ func FuzzPrices(f *testing.F) {
 	norm := normalizer(f)
 	var prices []*Profile
 	for _, name := range Names() {
-		if p := load(f, name); p.Form == FormPrices {
+		if p := load(f, name); p.Form == FormPrices && len(p.Columns) == 0 {
 			prices = append(prices, p)
 		}
 	}
 	f.Fuzz(func(t *testing.T, which uint8, body []byte) {
 		p := prices[int(which)%len(prices)]
-		r, err := New(strings.NewReader(pricesHeader+"\n"+string(body)), p, Options{Normalizer: norm, Now: now})
+		r, err := New(strings.NewReader(HeaderOf(FormPrices)+"\n"+string(body)), p, Options{Normalizer: norm, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,8 +218,8 @@ func FuzzPrices(f *testing.F) {
 				t.Fatalf("spec of %q at %q", s.InstanceType, o.Key.InstanceType)
 			}
 		}
-		if tally := r.Tally(); kept+tally.RejectedRows() != tally.Rows {
-			t.Fatalf("%d kept and %d rejected of %d rows", kept, tally.RejectedRows(), tally.Rows)
+		if tally := r.Tally(); kept+tally.RejectedRows()+tally.LeftRows() != tally.Rows {
+			t.Fatalf("%d kept, %d rejected and %d left out of %d rows", kept, tally.RejectedRows(), tally.LeftRows(), tally.Rows)
 		}
 	})
 }
@@ -226,7 +235,7 @@ func seeds(f *testing.F) [][]byte {
 	if err != nil {
 		f.Fatal(err)
 	}
-	return [][]byte{text[len(pricesHeader)+1 : 4000]}
+	return [][]byte{text[len(HeaderOf(FormPrices))+1 : 4000]}
 }
 
 func FuzzRatesAndSignals(f *testing.F) {
@@ -262,7 +271,7 @@ func FuzzRatesAndSignals(f *testing.F) {
 
 func BenchmarkPrices(b *testing.B) {
 	const n = 10_000
-	text := pricesHeader + "\n" + strings.Repeat("2020-01-05T10:00:00Z,aws,us-east-1,us-east-1a,p3.2xlarge,NVIDIA V100,1,spot,Linux/UNIX,1.0033,USD\n", n)
+	text := HeaderOf(FormPrices) + "\n" + strings.Repeat("2020-01-05T10:00:00Z,aws,us-east-1,us-east-1a,p3.2xlarge,NVIDIA V100,1,spot,Linux/UNIX,1.0033,USD\n", n)
 	p, norm := load(b, "aws_spot_2020"), normalizer(b)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {

@@ -15,7 +15,7 @@ import (
 
 // Bounds of a file.
 const (
-	MaxLine  = 16 << 10 // bytes of one line
+	MaxLine  = 64 << 10 // bytes of one line
 	MaxBytes = 8 << 30  // bytes of a file, unpacked
 )
 
@@ -26,25 +26,39 @@ type lines struct {
 	bytes int64
 	max   int64
 	text  []byte
+	again bool // the line read last is yielded once more
+}
+
+// unpack returns the plain bytes of a plain or gzipped file.
+func unpack(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	magic, err := in.Peek(2)
+	if err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+		return in, nil
+	}
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, fmt.Errorf("%w: gzip: %w", gputide.ErrInvalid, err)
+	}
+	return z, nil
 }
 
 func newLines(r io.Reader) (*lines, error) {
-	in := bufio.NewReaderSize(r, 64<<10)
-	var src io.Reader = in
-	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, fmt.Errorf("%w: gzip: %w", gputide.ErrInvalid, err)
-		}
-		src = z
+	src, err := unpack(r)
+	if err != nil {
+		return nil, err
 	}
 	sc := bufio.NewScanner(src)
-	sc.Buffer(make([]byte, MaxLine/2), MaxLine)
+	sc.Buffer(make([]byte, 8<<10), MaxLine)
 	return &lines{sc: sc, max: MaxBytes}, nil
 }
 
 // next reads a line and reports whether there was one.
 func (l *lines) next() (bool, error) {
+	if l.again {
+		l.again = false
+		return true, nil
+	}
 	if !l.sc.Scan() {
 		return false, l.fail(l.sc.Err())
 	}
@@ -71,20 +85,50 @@ func (l *lines) fail(err error) error {
 	return fmt.Errorf("after line %d: %w", l.n, err)
 }
 
-// header reads the first line and refuses any other than the one wanted.
-func (l *lines) header(want string) error {
+// first reads the first line, without a byte order mark.
+func (l *lines) first() (string, error) {
 	ok, err := l.next()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !ok {
-		return fmt.Errorf("%w: the file has no line", gputide.ErrEmpty)
+		return "", fmt.Errorf("%w: the file has no line", gputide.ErrEmpty)
 	}
-	got := string(bytes.TrimPrefix(l.text, []byte("\ufeff")))
+	return string(bytes.TrimPrefix(l.text, []byte("\ufeff"))), nil
+}
+
+// object reports whether the file is NDJSON: its first line begins an object.
+// That line is read again.
+func (l *lines) object() (bool, error) {
+	text, err := l.first()
+	l.again = true
+	return strings.HasPrefix(text, "{"), err
+}
+
+// names reads the names of the columns.
+func (l *lines) names() ([]string, error) {
+	text, err := l.first()
+	if err != nil {
+		return nil, err
+	}
+	names, err := csv.NewReader(strings.NewReader(text)).Read()
+	if err != nil {
+		return nil, fmt.Errorf("%w: the first line names no columns: %w", gputide.ErrInvalid, err)
+	}
+	return names, nil
+}
+
+// header reads the first line and refuses any other than the one wanted. It
+// returns its columns.
+func (l *lines) header(want string) ([]string, error) {
+	got, err := l.first()
+	if err != nil {
+		return nil, err
+	}
 	if got == want {
-		return nil
+		return strings.Split(want, ","), nil
 	}
-	return &gputide.HintError{
+	return nil, &gputide.HintError{
 		Err:  fmt.Errorf("%w: %s", gputide.ErrInvalid, headerDifference(want, got)),
 		Hint: "the first line must be " + want,
 	}
@@ -104,13 +148,13 @@ func headerDifference(want, got string) string {
 	return fmt.Sprintf("header has an unknown column %.80q", gots[len(wants)])
 }
 
-// split cuts a line into fields and reports whether it has exactly as many as
+// split cuts the line into fields and reports whether it has exactly as many as
 // cells. A quoted field may hold commas, and no line end.
-func split(line []byte, cells []string) bool {
-	if bytes.IndexByte(line, '"') >= 0 {
-		return splitQuoted(line, cells)
+func (l *lines) split(cells []string) bool {
+	if bytes.IndexByte(l.text, '"') >= 0 {
+		return splitQuoted(l.text, cells)
 	}
-	rest := string(line)
+	rest := string(l.text)
 	for i := range cells {
 		field, after, more := strings.Cut(rest, ",")
 		if more != (i < len(cells)-1) {

@@ -4,27 +4,10 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"math/big"
 	"strings"
 
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/normalize"
-)
-
-// The columns of the common CSV.
-const (
-	colTime = iota
-	colProvider
-	colRegion
-	colZone
-	colType
-	colGPU
-	colCount
-	colMarket
-	colOS
-	colPrice
-	colCurrency
-	priceColumns
 )
 
 // series is what all rows of one series share. It is worked out once.
@@ -32,93 +15,165 @@ type series struct {
 	offer  gputide.Offer
 	scope  *gputide.Scope
 	spec   *gputide.Spec
-	reason Reason // why no row of it can be an offer; empty when they can
+	reason Reason // why no row of it is an offer; empty when they are
 }
 
 // words are the cells that tell one series from another.
-type words [priceColumns - 2]string
+type words struct {
+	common [commonCells - 2]string // provider to os, currency
+	more   string                  // the others, each followed by a zero byte
+}
 
 func wordsOf(cells []string) words {
 	var w words
-	copy(w[:], cells[colProvider:colPrice])
-	w[len(w)-1] = cells[colCurrency]
+	copy(w.common[:], cells[colProvider:colPrice])
+	w.common[len(w.common)-1] = cells[colCurrency]
+	if len(cells) > commonCells {
+		w.more = strings.Join(cells[commonCells:], "\x00") + "\x00"
+	}
 	return w
 }
 
-func (w *words) at(col int) string { return w[col-colProvider] }
+func (w *words) at(col int) string { return w.common[col-colProvider] }
 
-func (w *words) currency() string { return w[len(w)-1] }
+func (w *words) currency() string { return w.common[len(w.common)-1] }
 
-// Prices yields the rows of a file of form [FormPrices]. A row that is rejected
-// is counted and not yielded. An error ends the rows.
+// rest returns the cells behind the common ones.
+func (w *words) rest() []string {
+	if w.more == "" {
+		return make([]string, fixedCells-commonCells)
+	}
+	return strings.Split(w.more, "\x00")
+}
+
+// Prices yields the rows of a file of prices: of form [FormPrices],
+// [FormSpotHistory] or [FormExport]. A row that is rejected or left out is
+// counted and not yielded. An error ends the rows.
 func (r *Reader) Prices(ctx context.Context) iter.Seq2[gputide.ImportRow, error] {
 	return func(yield func(gputide.ImportRow, error) bool) {
-		known := make(map[words]*series)
 		stopped := false
-		err := r.each(ctx, priceColumns, func(cells []string) (Reason, bool) {
-			at, ok := r.moment(cells[colTime])
-			if !ok {
-				return ReasonTime, true
-			}
-			w := wordsOf(cells)
-			s := known[w]
-			if s == nil {
-				s = r.series(&w)
-				known[w] = s
-			}
-			if s.reason != "" {
-				return s.reason, true
-			}
-			row := gputide.ImportRow{At: at, Offer: s.offer, Scope: s.scope, Spec: s.spec}
-			o := &row.Offer
-			o.Published.Amount = cells[colPrice]
-			var err error
-			if o.Price, o.Published, err = normalize.Hourly(o.Published, "", gputide.Count{}, nil); err != nil {
-				return ReasonPrice, true
-			}
-			stopped = !yield(row, nil)
-			return "", !stopped
-		})
+		pass := func(row *gputide.ImportRow) bool {
+			stopped = !yield(*row, nil)
+			return !stopped
+		}
+		var err error
+		switch r.p.Form {
+		case FormSpotHistory:
+			err = r.spotHistory(ctx, pass)
+		case FormExport:
+			err = r.exported(ctx, pass)
+		default:
+			err = r.priceRows(ctx, pass)
+		}
 		if err != nil && !stopped {
 			yield(gputide.ImportRow{}, err)
 		}
 	}
 }
 
+// priceRows passes on the rows of a CSV of prices.
+func (r *Reader) priceRows(ctx context.Context, pass func(*gputide.ImportRow) bool) error {
+	t := r.teller(pass)
+	return r.each(ctx, func(cells []string) (Reason, bool) {
+		if r.layout.prices == nil {
+			return t.tell(cells)
+		}
+		return t.tellEach(cells)
+	})
+}
+
+// teller turns the cells of prices into rows.
+type teller struct {
+	r     *Reader
+	known map[words]*series
+	pass  func(*gputide.ImportRow) bool
+}
+
+func (r *Reader) teller(pass func(*gputide.ImportRow) bool) *teller {
+	return &teller{r: r, known: make(map[words]*series), pass: pass}
+}
+
+// tell passes on one price. It returns why it is rejected or left out, and
+// whether to go on.
+func (t *teller) tell(cells []string) (Reason, bool) {
+	at, ok := t.r.moment(cells[colTime])
+	if !ok {
+		return ReasonTime, true
+	}
+	w := wordsOf(cells)
+	s := t.known[w]
+	if s == nil {
+		s = t.r.series(&w)
+		t.known[w] = s
+	}
+	if s.reason != "" {
+		return s.reason, true
+	}
+	row := gputide.ImportRow{At: at, Offer: s.offer, Scope: s.scope, Spec: s.spec}
+	o := &row.Offer
+	o.Published.Amount = cells[colPrice]
+	var err error
+	if o.Price, o.Published, err = normalize.Hourly(o.Published, "", gputide.Count{}, nil); err != nil {
+		return ReasonPrice, true
+	}
+	return "", t.pass(&row)
+}
+
+// tellEach passes on the prices of a line that states several: each one is a row
+// of its own, and a line without any is none.
+func (t *teller) tellEach(line []string) (Reason, bool) {
+	tally := &t.r.tally
+	tally.Rows--
+	cells := t.r.layout.cells
+	for _, p := range t.r.layout.prices {
+		if cells[colPrice] = t.r.line[p.column]; cells[colPrice] == "" {
+			continue
+		}
+		cells[colMarket] = p.market
+		tally.Rows++
+		reason, more := t.tell(line)
+		if reason != "" {
+			tally.note(t.r.l.n, reason, t.r.l.text)
+		}
+		if !more {
+			return "", false
+		}
+	}
+	return "", true
+}
+
 // series reads the words of a series through the profile.
 func (r *Reader) series(w *words) *series {
 	rules, ok := r.p.Providers[w.at(colProvider)]
-	if !ok {
+	switch {
+	case !ok && !r.p.Open:
 		return &series{reason: ReasonProvider}
+	case rules.Omit != "":
+		return &series{reason: rules.Omit}
 	}
 	var k gputide.Key
 	tables := r.p.tables(&rules)
-	if reason := translate(&k, w, &rules, &tables); reason != "" {
+	if reason := r.translate(&k, w, &rules, &tables); reason != "" {
 		return &series{reason: reason}
 	}
 	device, ok := readDevice(w, tables.Labels)
 	if !ok {
 		return &series{reason: ReasonCount}
 	}
-	if k.InstanceType = instanceType(w.at(colType), &device, rules.Attached); k.InstanceType == "" {
+	if k.InstanceType = instanceType(w.at(colType), &device, &rules); k.InstanceType == "" {
 		return &series{reason: ReasonType}
 	}
-	source := "import:" + r.p.Name
 	s := &series{}
-	if device.Name != "" {
-		s.spec = &gputide.Spec{
-			Source: source, Provider: k.Provider, Partition: k.Partition, InstanceType: k.InstanceType, Device: device,
-		}
+	if s.spec, ok = r.spec(&k, w, &device); !ok {
+		return &series{reason: ReasonSpec}
 	}
 	raw := gputide.RawOffer{
-		Source: source, Key: k, Spec: s.spec,
+		Source: r.source(), Key: k, Spec: s.spec,
 		// Any price serves: the rows put their own.
 		Price: gputide.Published{Amount: "1", Unit: gputide.PerHour, Basis: gputide.BasisInstance},
 	}
-	for _, f := range rules.Flags {
-		if f != gputide.FlagAccountZone || k.Zone != "" {
-			raw.Flags = append(raw.Flags, f)
-		}
+	if rules.Zones == ZoneLetters && k.Zone != "" {
+		raw.Flags = []gputide.Flag{gputide.FlagAccountZone}
 	}
 	var err error
 	if s.offer, err = r.opt.Normalizer.Offer(&raw, nil); err != nil {
@@ -128,99 +183,13 @@ func (r *Reader) series(w *words) *series {
 		}
 		return s
 	}
-	if s.scope, err = r.p.scope(&s.offer.Key); err != nil {
-		s.reason = Reason(normalize.ReasonBadKey)
+	if s.spec != nil { // the normalizer trims
+		s.spec.Provider, s.spec.Partition, s.spec.InstanceType = s.offer.Key.Provider, s.offer.Key.Partition, s.offer.Key.InstanceType
 	}
-	if s.spec != nil { // the key may have been trimmed
-		s.spec.InstanceType = s.offer.Key.InstanceType
+	if s.scope, err = r.p.scope(&s.offer.Key); err != nil {
+		s.reason = Reason(normalize.ReasonBadKey) // not reached: the profile was checked
 	}
 	return s
 }
 
-// translate fills the key but for the instance type.
-func translate(k *gputide.Key, w *words, rules *Rules, t *Tables) Reason {
-	k.Region, k.Zone = w.at(colRegion), w.at(colZone)
-	k.Currency = gputide.Currency(w.currency())
-	if !k.Currency.Valid() {
-		return ReasonCurrency
-	}
-	k.Partition = rules.partition(k.Region)
-	rules.Set.apply(k)
-	if rules.Regions != nil {
-		f, ok := rules.Regions[k.Region]
-		if !ok {
-			return ReasonRegion
-		}
-		k.Region = ""
-		f.apply(k)
-	}
-	market, ok := t.Markets[w.at(colMarket)]
-	if !ok {
-		return ReasonMarket
-	}
-	market.apply(k)
-	os, ok := t.OS[w.at(colOS)]
-	if !ok && w.at(colOS) != "" {
-		return ReasonOS
-	}
-	os.apply(k)
-	return ""
-}
-
-// readDevice reads label and count. It reports false for a count that is none.
-func readDevice(w *words, labels map[string]string) (gputide.Device, bool) {
-	d := gputide.Device{Name: w.at(colGPU)}
-	if one, ok := labels[d.Name]; ok {
-		d.Name = one
-	}
-	text := w.at(colCount)
-	if text == "" {
-		return d, true
-	}
-	var ok bool
-	d.Count, ok = readCount(text)
-	return d, ok
-}
-
-// maxCount bounds the accelerators of one instance, maxParts the slices of one.
-const (
-	maxCount = 4096
-	maxParts = 64
-)
-
-// readCount reads "8" or a binary fraction such as "0.125". A third or a sixth
-// has no exact decimal: it is refused and not rounded.
-func readCount(s string) (gputide.Count, bool) {
-	v, err := gputide.ParseAmount(s)
-	if err != nil || v.Sign() <= 0 || v.Cmp(big.NewRat(maxCount, 1)) > 0 || v.Denom().Cmp(big.NewInt(maxParts)) > 0 {
-		return gputide.Count{}, false
-	}
-	den := v.Denom().Uint64()
-	if den&(den-1) != 0 {
-		return gputide.Count{}, false
-	}
-	return gputide.NewCount(uint32(v.Num().Uint64()), uint32(den)), true
-}
-
-// instanceType returns the name of the type in the key: the file's, the card
-// and its count where it has none, both where cards are attached to a shape. It
-// is empty when the row does not say enough.
-func instanceType(name string, d *gputide.Device, attached []string) string {
-	card := ""
-	if d.Name != "" && d.Count.Known() {
-		card = d.Name + "×" + d.Count.String()
-	}
-	if name == "" {
-		return card
-	}
-	for _, prefix := range attached {
-		if !strings.HasPrefix(name, prefix) {
-			continue
-		}
-		if card == "" {
-			return ""
-		}
-		return name + "+" + card
-	}
-	return name
-}
+func (r *Reader) source() string { return "import:" + r.p.Name }

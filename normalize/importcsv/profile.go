@@ -1,7 +1,6 @@
 package importcsv
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -28,9 +27,14 @@ type Form string
 
 // The forms of files.
 const (
-	FormPrices  Form = "prices"  // the common CSV: one price a row
-	FormRates   Form = "rates"   // exchange rates: one currency and day a row
-	FormSignals Form = "signals" // spot advisor: interruption and savings a row
+	FormPrices      Form = "prices"       // CSV of prices; the common CSV unless columns say otherwise
+	FormSpotHistory Form = "spot_history" // JSON of `aws ec2 describe-spot-price-history`
+	FormRates       Form = "rates"        // CSV of exchange rates: one currency and day a row
+	FormECB         Form = "ecb"          // the ECB's own CSV: a day a row, a currency a column
+	FormSignals     Form = "signals"      // CSV of spot advisor data: interruption and savings a row
+	FormAdvisor     Form = "advisor"      // the spot advisor's own JSON
+	FormBenchmarks  Form = "benchmarks"   // CSV of MLPerf results: one a row
+	FormExport      Form = "export"       // what gputide exports, CSV or NDJSON
 )
 
 // Profile says how the rows of one known file are read.
@@ -52,46 +56,61 @@ type Profile struct {
 	Source  string `yaml:"source"`  // where the file comes from
 	Licence string `yaml:"licence"` // of the source
 
+	// Evidence says what the reading of the form rests on where no file of the
+	// source was at hand; empty is a file read whole.
+	Evidence string `yaml:"evidence"`
+
 	// Source and provider of what is not a price: those of the live adapter, so
 	// that both are one series.
 	Feed       string            `yaml:"feed"`
 	Provider   string            `yaml:"provider"`
 	Partitions map[string]string `yaml:"partitions"`
 
+	// Columns names the columns of a CSV whose header is not that of its form,
+	// with the field each one holds; other columns are not read.
+	Columns map[string]string `yaml:"columns"`
+
+	// Prices names the columns of a CSV that states several prices in a row, with
+	// the market word of each. An empty cell is no offer.
+	Prices map[string]string `yaml:"prices"`
+
+	// Files is set of a source that is many files.
+	Files *Files `yaml:"files"`
+
+	// Open takes a provider, market or operating system that no table lists as it
+	// stands: the words of the schema itself.
+	Open bool `yaml:"open"`
+
+	Set       Fields `yaml:"set"` // fields of every row
 	Tables    `yaml:",inline"`
 	Providers map[string]Rules `yaml:"providers"` // by the file's word
 }
 
-// Tables translate the words of columns. Key fields are given by name.
-type Tables struct {
-	Markets map[string]Fields `yaml:"markets"`
-	OS      map[string]Fields `yaml:"os"`
-	Labels  map[string]string `yaml:"labels"` // accelerator label → its one spelling; others stay verbatim
+// Files says which files of a folder, archive or clone are read, and what their
+// path tells.
+type Files struct {
+	// Path matches the files, in the form of path.Match. Of a clone the highest
+	// match of a leading version folder is read.
+	Path string `yaml:"path"`
+
+	// Provider is what names the provider: folder, the one the file lies in, or
+	// file, its own name without the ending.
+	Provider string `yaml:"provider"`
 }
 
-// Rules are what a profile says of one provider.
-type Rules struct {
-	Set Fields `yaml:"set"` // fields of every row
+// The parts of a path that name a provider.
+const (
+	providerFolder = "folder"
+	providerFile   = "file"
+)
 
-	// Partitions is the price book of a region by the longest prefix of its code.
-	Partitions map[string]string `yaml:"partitions"`
-
-	// Regions translates the region column where it holds something else than
-	// regions. Without it a region stays verbatim.
-	Regions map[string]Fields `yaml:"regions"`
-
-	// Attached lists prefixes of shapes that cards are attached to: their types
-	// become `<shape>+<card>×<n>`.
-	Attached []string `yaml:"attached"`
-
-	Flags []gputide.Flag `yaml:"flags"` // of every row
-
-	// A table given here replaces that of the profile.
-	Tables `yaml:",inline"`
+// ProviderOf returns the word for the provider of a file.
+func (f *Files) ProviderOf(name string) string {
+	if f.Provider == providerFolder {
+		return path.Base(path.Dir(name))
+	}
+	return strings.TrimSuffix(path.Base(name), path.Ext(name))
 }
-
-// Fields are values of key fields.
-type Fields map[gputide.Field]string
 
 // Names lists the profiles of this build, sorted.
 func Names() []string {
@@ -135,151 +154,56 @@ func parseProfile(name string, text []byte) (*Profile, error) {
 	return p, nil
 }
 
-func (p *Profile) check() error {
-	for _, f := range [...]struct{ name, value string }{
-		{"title", p.Title},
-		{"covers", p.Covers},
-		{"source", p.Source},
-		{"licence", p.Licence},
-	} {
-		if strings.TrimSpace(f.value) == "" {
-			return fmt.Errorf("%s is missing", f.name)
+// Map adds columns to a profile: name is a column of the file, field what it
+// holds. It returns [gputide.ErrInvalid] for a form without columns and for an
+// unknown field.
+func (p *Profile) Map(columns map[string]string) error {
+	if p.Form != FormPrices {
+		return fmt.Errorf("%w: the columns of form %s are fixed", gputide.ErrInvalid, p.Form)
+	}
+	all := make(map[string]string, len(p.Columns)+len(columns))
+	if p.Columns == nil && p.Name != OpenProfile {
+		for _, name := range commonColumns() {
+			all[name] = name
 		}
 	}
-	switch p.Form {
-	case FormPrices:
-		return p.checkPrices()
-	case FormRates, FormSignals:
-		if p.Provider == "" || p.Feed == "" || p.Kind != "" || len(p.Providers) > 0 || len(p.Markets) > 0 {
-			return fmt.Errorf("form %s takes provider and feed, and no kind, providers or markets", p.Form)
+	maps.Copy(all, p.Columns)
+	told := make(map[string]string, len(columns))
+	for _, column := range slices.Sorted(maps.Keys(columns)) {
+		field := columns[column]
+		if other, twice := told[field]; twice {
+			return fmt.Errorf("%w: columns %q and %q hold %s", gputide.ErrInvalid, other, column, field)
 		}
-		return p.checkTables("profile")
-	}
-	return fmt.Errorf("form %q", p.Form)
-}
-
-func (p *Profile) checkPrices() error {
-	if p.Kind != gputide.ImportSnapshot && p.Kind != gputide.ImportEvents {
-		return fmt.Errorf("kind %q", p.Kind)
-	}
-	if _, err := p.scope(&gputide.Key{}); err != nil {
-		return err
-	}
-	if p.Feed != "" || p.Provider != "" {
-		return fmt.Errorf("feed and provider are not for prices")
-	}
-	if len(p.Providers) == 0 {
-		return fmt.Errorf("no providers")
-	}
-	if err := p.checkTables("profile"); err != nil {
-		return err
-	}
-	for _, word := range slices.Sorted(maps.Keys(p.Providers)) {
-		r := p.Providers[word]
-		if r.Set[gputide.FieldProvider] == "" {
-			return fmt.Errorf("provider %q does not set provider", word)
-		}
-		if len(p.tables(&r).Markets) == 0 {
-			return fmt.Errorf("provider %q has no markets", word)
-		}
-		if err := r.check(word); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// scope returns the slice of a key that a moment lists whole; nil is that of the
-// store.
-func (p *Profile) scope(k *gputide.Key) (*gputide.Scope, error) {
-	if len(p.Whole) == 0 {
-		return nil, nil
-	}
-	var s gputide.Scope
-	for _, f := range p.Whole {
-		switch f {
-		case gputide.FieldPartition:
-			s.Partition = k.Partition
-		case gputide.FieldSeller:
-			s.Seller = k.Seller
-		case gputide.FieldRegion:
-			s.Region = k.Region
-		case gputide.FieldMarket:
-			s.Market = k.Market
-		default:
-			return nil, fmt.Errorf("whole: %q is no field of a scope", f)
-		}
-	}
-	return &s, nil
-}
-
-func (r *Rules) check(word string) error {
-	if err := r.Set.check(); err != nil {
-		return fmt.Errorf("provider %q: set: %w", word, err)
-	}
-	for region, f := range r.Regions {
-		if err := f.check(); err != nil {
-			return fmt.Errorf("provider %q: region %q: %w", word, region, err)
-		}
-	}
-	return r.checkTables(word)
-}
-
-func (t *Tables) checkTables(of string) error {
-	for name, table := range map[string]map[string]Fields{"markets": t.Markets, "os": t.OS} {
-		for word, f := range table {
-			if err := f.check(); err != nil {
-				return fmt.Errorf("%s: %s %q: %w", of, name, word, err)
+		told[field] = column
+		for old, f := range all {
+			if f == field {
+				delete(all, old)
 			}
 		}
+		all[column] = field
 	}
-	for word, f := range t.Markets {
-		if !gputide.Market(f[gputide.FieldMarket]).Valid() {
-			return fmt.Errorf("%s: markets %q: market %q", of, word, f[gputide.FieldMarket])
-		}
+	mapped := *p
+	mapped.Columns = all
+	if err := mapped.checkColumns(); err != nil {
+		return fmt.Errorf("%w: %w", gputide.ErrInvalid, err)
 	}
+	p.Columns = all
 	return nil
 }
 
-func (f Fields) check() error {
-	var k gputide.Key
-	for name, v := range f {
-		if err := k.Set(name, v); err != nil {
-			return err
-		}
+// OpenProfile is the profile of CSV files that no other one knows. Its columns
+// are told by [Profile.Map], its words are those of the schema.
+const OpenProfile = "csv"
+
+// Constants sets key fields of every row, over what the profile says. It returns
+// [gputide.ErrInvalid] for an unknown field.
+func (p *Profile) Constants(set Fields) error {
+	if err := set.check(); err != nil {
+		return err
 	}
+	all := make(Fields, len(p.Set)+len(set))
+	maps.Copy(all, p.Set)
+	maps.Copy(all, set)
+	p.Set = all
 	return nil
-}
-
-// apply sets the fields in k.
-func (f Fields) apply(k *gputide.Key) {
-	for name, v := range f {
-		_ = k.Set(name, v) // checked when the profile was loaded
-	}
-}
-
-// tables returns the tables that hold for a provider.
-func (p *Profile) tables(r *Rules) Tables {
-	t := p.Tables
-	if r.Markets != nil {
-		t.Markets = r.Markets
-	}
-	if r.OS != nil {
-		t.OS = r.OS
-	}
-	if r.Labels != nil {
-		t.Labels = r.Labels
-	}
-	return t
-}
-
-// partition returns the price book of a region.
-func (r *Rules) partition(region string) string {
-	best, found := "", ""
-	for prefix, partition := range r.Partitions {
-		if strings.HasPrefix(region, prefix) && cmp.Compare(len(prefix), len(best)) >= 0 {
-			best, found = prefix, partition
-		}
-	}
-	return found
 }

@@ -44,7 +44,7 @@ func load(t testing.TB, name string) *Profile {
 // readPrices reads rows below the header of the common form.
 func readPrices(t testing.TB, profile, rows string) ([]gputide.ImportRow, *Tally, error) {
 	t.Helper()
-	r, err := New(strings.NewReader(pricesHeader+"\n"+rows), load(t, profile), Options{Normalizer: normalizer(t), Now: now})
+	r, err := New(strings.NewReader(HeaderOf(FormPrices)+"\n"+rows), load(t, profile), Options{Normalizer: normalizer(t), Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +138,14 @@ func TestProfiles(t *testing.T) {
 			"NVIDIA H100 80GB HBM3×1", nil,
 		},
 		{
-			"marketplace_daily_2026", "runpod,any,,,RTX_PRO_6000,1,on_demand,",
-			"currency=USD instance_type=RTX_PRO_6000×1 market=on_demand provider=runpod stat=min",
+			"marketplace_daily_2026", "runpod,community,,,RTX_PRO_6000,1,on_demand,",
+			"currency=USD instance_type=RTX_PRO_6000×1 market=on_demand provider=runpod stat=list tier=community",
 			"RTX_PRO_6000×1", nil,
+		},
+		{
+			"csv", "acme,mars-1,b,x1,H100,1,spot,plan9",
+			"currency=USD instance_type=x1 market=spot os=plan9 provider=acme region=mars-1 stat=list zone=b",
+			"H100×1", []gputide.Flag{gputide.FlagUnknownRegion},
 		},
 		{
 			"marketplace_daily_2026", "lambda,us,,,B200,1,on_demand,",
@@ -196,7 +201,7 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	for _, name := range Names() {
-		if p := load(t, name); p.Form == FormPrices && !seen[name] {
+		if p := load(t, name); p.Form == FormPrices && len(p.Columns) == 0 && !seen[name] {
 			t.Errorf("profile %s has no row in the table", name)
 		}
 	}
@@ -206,6 +211,9 @@ func TestProfiles(t *testing.T) {
 func TestEveryWordOfAProfileIsReadable(t *testing.T) {
 	for _, name := range Names() {
 		p := load(t, name)
+		if p.Form != FormPrices || len(p.Columns) > 0 {
+			continue
+		}
 		for provider, rules := range p.Providers {
 			tables := p.tables(&rules)
 			regions := []string{""}
@@ -306,8 +314,8 @@ func TestFilesThatAreRefused(t *testing.T) {
 		return b.String()
 	}
 	row := "2020-01-05T10:00:00Z,aws,us-east-1,us-east-1a,p3.2xlarge,NVIDIA V100,1,spot,Linux/UNIX,1.5,USD\n"
-	whole := pricesHeader + "\n" + row
-	cut := packed(pricesHeader + "\n" + strings.Repeat(row, 5000))
+	whole := HeaderOf(FormPrices) + "\n" + row
+	cut := packed(HeaderOf(FormPrices) + "\n" + strings.Repeat(row, 5000))
 	tests := []struct {
 		name, file string
 		want       error
@@ -369,7 +377,7 @@ func TestFileBeyondItsBound(t *testing.T) {
 }
 
 func TestPricesStops(t *testing.T) {
-	rows := pricesHeader + "\n" + strings.Repeat("2020-01-05T10:00:00Z,aws,us-east-1,us-east-1a,p3.2xlarge,NVIDIA V100,1,spot,Linux/UNIX,1.5,USD\n", 3*breath)
+	rows := HeaderOf(FormPrices) + "\n" + strings.Repeat("2020-01-05T10:00:00Z,aws,us-east-1,us-east-1a,p3.2xlarge,NVIDIA V100,1,spot,Linux/UNIX,1.5,USD\n", 3*breath)
 	for _, early := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		told := int64(0)

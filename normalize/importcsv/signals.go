@@ -23,7 +23,7 @@ const (
 	advSavings
 	advBand
 	advLabel
-	advColumns
+	advCells
 )
 
 // maxSignals bounds the signals of one file, which are held in memory.
@@ -41,14 +41,19 @@ type SignalMoment struct {
 	Incomplete bool
 }
 
-// Signals returns what a file of form [FormSignals] says, by moment. It returns
-// [gputide.ErrTooLarge] for more than five million signals.
+// Signals returns what a file of form [FormSignals] or [FormAdvisor] says, by
+// moment. It returns [gputide.ErrTooLarge] for more than five million signals.
 func (r *Reader) Signals(ctx context.Context) ([]SignalMoment, error) {
 	a := advisor{r: r, moments: make(map[time.Time]*advised)}
-	err := r.each(ctx, advColumns, func(c []string) (Reason, bool) {
-		reason := a.add(c)
-		return reason, a.n <= maxSignals
-	})
+	var err error
+	if r.p.Form == FormAdvisor {
+		err = r.advisorDump(ctx, &a)
+	} else {
+		err = r.each(ctx, func(c []string) (Reason, bool) {
+			reason := a.add(c)
+			return reason, a.n <= maxSignals
+		})
+	}
 	if err == nil && a.n > maxSignals {
 		err = gputide.ErrTooLarge
 	}
