@@ -34,8 +34,11 @@ func Changes() Question[query.ChangesRequest, query.ChangesAnswer] {
 			return v.Engine.Changes(ctx, req)
 		},
 		Rows: func(a *query.ChangesAnswer) iter.Seq[any] {
-			if a.Counts != nil {
+			switch {
+			case a.Counts != nil:
 				return each(a.Counts)
+			case a.Outliers != nil:
+				return each(a.Outliers)
 			}
 			return each(a.Rows)
 		},

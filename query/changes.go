@@ -17,6 +17,9 @@ func (e *Engine) Changes(ctx context.Context, req ChangesRequest) (ChangesAnswer
 	if err := req.prepare(); err != nil {
 		return ChangesAnswer{}, err
 	}
+	if req.Outliers {
+		return e.answerOutliers(ctx, req)
+	}
 	if req.Counting() {
 		return e.countChanges(ctx, &req)
 	}

@@ -33,9 +33,9 @@ type ChangeCountRow struct {
 	Last  Stamp `json:"last"`
 }
 
-// Counting reports whether a request asks for counts or the largest moves, and
-// not for the feed of changes.
-func (req *ChangesRequest) Counting() bool { return req.CountBy != "" || req.Top != 0 }
+// Counting reports whether a request asks for counts, the largest moves or
+// outliers, and not for the feed of changes.
+func (req *ChangesRequest) Counting() bool { return req.CountBy != "" || req.Top != 0 || req.Outliers }
 
 // prepare checks what a request counts and completes it: counts and tops take
 // price changes unless told.
@@ -46,7 +46,7 @@ func (req *ChangesRequest) prepare() error {
 	if req.CountBy != "" && !slices.Contains(ChangeCounts(), req.CountBy) {
 		return unknown("count-by", req.CountBy, ChangeCounts())
 	}
-	if req.Counting() && len(req.Kinds) == 0 {
+	if req.Counting() && !req.Outliers && len(req.Kinds) == 0 {
 		req.Kinds = []string{string(gputide.ChangePrice)}
 	}
 	return nil

@@ -26,6 +26,7 @@ type pastAsk struct {
 	from, to time.Time // zero leaves it open
 	in       string    // currency the filter's highest price is in; empty is USD
 	fxNow    bool
+	all      bool // leave nothing out
 }
 
 // past selects series. A filter selects the offers it selects at the end of the
@@ -53,15 +54,15 @@ func (e *Engine) past(ctx context.Context, ask pastAsk) (*past, error) {
 	}
 	counts := map[Hidden]int{}
 	p.offers = slices.DeleteFunc(p.offers, func(c *candidate) bool {
-		reason, ask := p.scene.plan.unasked(&c.quote.Key)
-		if reason == string(gputide.StatBidFloor) && c.quote.Key.Tier != tierUnverified {
+		reason, hint := p.scene.plan.unasked(&c.quote.Key)
+		if ask.all || reason == string(gputide.StatBidFloor) && c.quote.Key.Tier != tierUnverified {
 			return false
 		}
 		if reason == "" {
-			reason, ask = p.scene.plan.unsold(c.flags)
+			reason, hint = p.scene.plan.unsold(c.flags)
 		}
 		if reason != "" {
-			counts[Hidden{Reason: reason, Ask: ask}]++
+			counts[Hidden{Reason: reason, Ask: hint}]++
 		}
 		return reason != ""
 	})

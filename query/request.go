@@ -55,17 +55,19 @@ type ChangesRequest struct {
 	Limit    int       // rows at most; 0 is all
 	Newest   bool      // Limit keeps the newest rows, not those next to AfterSeq
 	CountBy  string    // one of ChangeCounts; empty lists the changes
-	Top      int       // the largest counts or, without CountBy, the largest moves; 0 is all
+	Top      int       // the largest counts or, without CountBy, the largest moves or outliers; 0 is all
+	Outliers bool      // prices a series left for and came back from, in place of changes
 }
 
 // ChangesAnswer is what changed, in order of Seq; with Top the largest moves
-// first; with CountBy the counts.
+// first; with CountBy the counts; with Outliers those, the largest factor first.
 type ChangesAnswer struct {
-	Rows   []ChangeRow      `json:"rows"`
-	Counts []ChangeCountRow `json:"counts"` // nil unless asked for
-	Last   uint64           `json:"last"`   // the cursor to continue with; AfterSeq when there is no row
-	More   bool             `json:"more"`   // Limit left some out
-	Empty  *Empty           `json:"empty"`
+	Rows     []ChangeRow      `json:"rows"`
+	Counts   []ChangeCountRow `json:"counts"`   // nil unless asked for
+	Outliers []OutlierRow     `json:"outliers"` // nil unless asked for
+	Last     uint64           `json:"last"`     // the cursor to continue with; AfterSeq when there is no row
+	More     bool             `json:"more"`     // Limit left some out
+	Empty    *Empty           `json:"empty"`
 }
 
 // TypesRequest asks for instance types.

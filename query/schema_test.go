@@ -86,6 +86,7 @@ func TestSchemasNameTheFields(t *testing.T) {
 		{"offers.json", "band", BandRow{}},
 		{"changes.json", "row", ChangeRow{}},
 		{"changes.json", "count", ChangeCountRow{}},
+		{"changes.json", "outlier", OutlierRow{}},
 		{"trend.json", "row", TrendRow{}},
 		{"discount.json", "row", DiscountRow{}},
 		{"discount.json", "band", BandRow{}},

@@ -39,6 +39,7 @@ func (s *stretch) seconds() uint64 { return uint64(s.to - s.from) }
 // step is a change of price, dated by the observation that first saw it.
 type step struct {
 	at            int64
+	observed      int64 // the last observation of before
 	before, after gputide.Nano
 }
 
@@ -60,7 +61,7 @@ func (t *track) take(iv, last *gputide.Interval) {
 	if iv.From.Unix() < t.from {
 		t.carried = iv.State == gputide.StatePriced
 	} else if last != nil && last.Price != iv.Price && from < t.to {
-		t.steps = append(t.steps, step{at: from, before: last.Price, after: iv.Price})
+		t.steps = append(t.steps, step{at: from, observed: last.LastObserved.Unix(), before: last.Price, after: iv.Price})
 	}
 	if from >= to {
 		return

@@ -26,8 +26,14 @@ recorded late are not missed.
 
 --count-by counts changes by hour to year, by series or by provider; --top N keeps
 the N largest counts. --top N alone lists the N largest moves of a price, rises
-and falls by the same factor being alike: the outliers. Both take price changes
-unless --kind says otherwise.
+and falls by the same factor being alike. Both take price changes unless --kind
+says otherwise.
+
+--outliers lists prices that look like mistakes: a series went away from its price
+by at least half again, or down to two thirds, and came back to it. The distance is
+also at least four typical moves of the series, and on the way back no more than a
+quarter of it is missing, both by ratio. They are reported and stay in every
+statistic.
 
 ` + listHelp
 
@@ -37,6 +43,7 @@ const changesExample = `  gputide query changes --since 7d --kind price
   gputide query changes --market spot --count-by month
   gputide query changes --count-by series --top 10
   gputide query changes --since 90d --top 20
+  gputide query changes --outliers --provider azure
   gputide query changes --after-seq 1042 -o ndjson`
 
 // changePage is how many changes are read at once.
@@ -48,6 +55,7 @@ type changesFlags struct {
 	kinds                []string
 	countBy              string
 	top                  int
+	outliers             bool
 	after                uint64
 	limit                int
 }
@@ -65,7 +73,8 @@ func (m *Main) changesCmd() *cobra.Command {
 	f.StringVar(&o.to, "to", "", "seen before `TIME`, UTC")
 	f.Uint64Var(&o.after, "after-seq", 0, "only changes recorded after number `N`")
 	f.StringVar(&o.countBy, "count-by", "", "count by `FIELD`: "+strings.Join(query.ChangeCounts(), ", "))
-	f.IntVar(&o.top, "top", 0, "the `N` largest counts, or the N largest moves")
+	f.IntVar(&o.top, "top", 0, "the `N` largest counts, or the N largest moves or outliers")
+	f.BoolVar(&o.outliers, "outliers", false, "list prices that a series left for and came back from")
 	limitFlag(cmd, &o.limit, 0)
 	formatFlag(cmd, &o.out, listFormats[:])
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -75,7 +84,7 @@ func (m *Main) changesCmd() *cobra.Command {
 }
 
 func (m *Main) changesRequest(o changesFlags, filter query.Filter) (query.ChangesRequest, error) {
-	req := query.ChangesRequest{Filter: filter, Kinds: o.kinds, AfterSeq: o.after, Limit: o.limit, CountBy: o.countBy, Top: o.top}
+	req := query.ChangesRequest{Filter: filter, Kinds: o.kinds, AfterSeq: o.after, Limit: o.limit, CountBy: o.countBy, Top: o.top, Outliers: o.outliers}
 	if err := checkLimit(o.limit); err != nil {
 		return req, err
 	}

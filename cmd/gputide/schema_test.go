@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -126,10 +127,12 @@ func TestSchemas(t *testing.T) {
 func TestCSVColumns(t *testing.T) {
 	tests := map[string][]string{
 		"offers": offerColumns(), "changes": changeColumns(), "types": typeColumns(), "runs": runColumns(),
-		"trend": trendColumns([]string{"gpu"}), "discount": discountColumns(), "compare": compareColumns(), "fx": rateColumns(),
+		"trend": trendColumns([]string{"gpu"}), "discount": discountColumns(), "compare": compareColumns(), "changes outliers": outlierColumns(), "fx": rateColumns(),
 		"quarantine": refusedColumns(), "providers": providerColumns(), "gpus": gpuColumns(), "crawl": crawlColumns(),
 	}
 	for name, columns := range tests {
+		name, def, _ := strings.Cut(name, " ")
+		def = cmp.Or(strings.TrimSuffix(def, "s"), "row")
 		var doc struct {
 			Defs map[string]schemaNode `json:"$defs"`
 		}
@@ -140,11 +143,11 @@ func TestCSVColumns(t *testing.T) {
 		for _, c := range columns {
 			top, _, _ := strings.Cut(c, ".")
 			named[top] = true
-			if _, ok := doc.Defs["row"].Properties[top]; !ok {
+			if _, ok := doc.Defs[def].Properties[top]; !ok {
 				t.Errorf("%s: column %s is no field of the schema", name, c)
 			}
 		}
-		for field := range doc.Defs["row"].Properties {
+		for field := range doc.Defs[def].Properties {
 			if !named[field] {
 				t.Errorf("%s: field %s has no column", name, field)
 			}
