@@ -139,6 +139,7 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, runpodRecordings()...)
 	recordings = append(recordings, lambdaRecordings()...)
 	recordings = append(recordings, alibabaRecordings()...)
+	recordings = append(recordings, ibmRecordings()...)
 	recordings = append(recordings, ociRecordings(beside(t, dir, "oci"))...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
