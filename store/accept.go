@@ -140,7 +140,7 @@ func (db *DB) judge(ctx context.Context, rows []RefusedRow, do func([]refusedRow
 // acceptedBefore returns nil when a row of an offer was accepted once.
 func (v *view) acceptedBefore(name RefusedRow) error {
 	sid, ok := v.offers.find(name.ID)
-	c := v.tx.Bucket(bucketLog).Cursor()
+	c := v.tx.table(bucketLog).Cursor()
 	for k, raw := c.First(); ok && k != nil; k, raw = c.Next() {
 		b, _, err := decodeBlock(k, raw, true)
 		if err != nil {

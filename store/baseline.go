@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/gputide/gputide"
@@ -83,6 +85,42 @@ func (v *view) scopeBaseline(s *storedScope, sources *sourceTable, at time.Time)
 		return true
 	})
 	return out, !out.LastAt.IsZero(), err
+}
+
+// LastRun returns the moment of the newest run of a provider that reported a
+// scope of one of the markets, or any scope where no market is named; zero when
+// there is none. Imports are no runs.
+func (db *DB) LastRun(_ context.Context, provider string, markets []gputide.Market) (time.Time, error) {
+	var last time.Time
+	err := db.view(func(v *view) error {
+		pid, ok := v.d.find(provider)
+		if !ok {
+			return nil
+		}
+		sources, err := v.sources(pid)
+		if err != nil {
+			return err
+		}
+		scopes, err := loadScopes(v.tx.Bucket(bucketScope), v.d, pid)
+		if err != nil {
+			return err
+		}
+		for i := range scopes {
+			s := &scopes[i]
+			if len(markets) > 0 && (s.s.Signal != "" || !slices.Contains(markets, s.s.Market)) {
+				continue
+			}
+			m, found, err := v.marks.before(s.id, math.MaxUint32, func(m *mark) bool { return !sources.imported(m.source) })
+			if err != nil {
+				return err
+			}
+			if found && moment(m.at).After(last) {
+				last = moment(m.at)
+			}
+		}
+		return nil
+	})
+	return last, err
 }
 
 func (v *view) seriesBaseline(out *gputide.Baseline, sids []uint32) error {

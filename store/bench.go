@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/gputide/gputide"
 )
 
@@ -75,14 +73,14 @@ func (db *DB) PutBenchmarks(ctx context.Context, results []gputide.Benchmark) (g
 	slices.SortStableFunc(pairs, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	err := db.write(func(tx *bolt.Tx) (err error) {
+	err := db.write(func(tx *txn) (err error) {
 		res, err = putBenchmarks(tx, pairs)
 		return err
 	})
 	return res, err
 }
 
-func putBenchmarks(tx *bolt.Tx, pairs []pair) (gputide.BenchmarkResult, error) {
+func putBenchmarks(tx *txn, pairs []pair) (gputide.BenchmarkResult, error) {
 	var res gputide.BenchmarkResult
 	b, err := tx.CreateBucketIfNotExists(bucketBench)
 	if err != nil {
@@ -133,7 +131,7 @@ func (db *DB) Benchmarks(_ context.Context, f gputide.BenchmarkFilter) ([]gputid
 func matches(want, got string) bool { return want == "" || want == got }
 
 // eachBenchmark calls fn with every stored result whose key starts with a prefix.
-func eachBenchmark(tx *bolt.Tx, prefix []byte, fn func(*gputide.Benchmark)) error {
+func eachBenchmark(tx *txn, prefix []byte, fn func(*gputide.Benchmark)) error {
 	bucket := tx.Bucket(bucketBench)
 	if bucket == nil {
 		return nil

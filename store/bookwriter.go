@@ -1,12 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	bolt "go.etcd.io/bbolt"
 
 	"github.com/gputide/gputide"
 )
@@ -21,7 +20,7 @@ type bookWriter struct {
 	d      *dict
 	cache  *keyCache
 	index  indexer
-	detail *bolt.Bucket // nil for signals
+	detail *table // nil for signals
 
 	fresh   map[gputide.OfferID]uint32 // series that came to be in this transaction
 	records map[uint32]*record         // new and changed
@@ -33,7 +32,7 @@ type bookWriter struct {
 	base    uint32 // first sid of this transaction
 }
 
-func newBookWriter(b *book, d *dict, cache *keyCache, detail *bolt.Bucket) *bookWriter {
+func newBookWriter(b *book, d *dict, cache *keyCache, detail *table) *bookWriter {
 	next := uint32(b.series.Sequence())
 	return &bookWriter{
 		book: b, d: d, cache: cache, detail: detail, next: next, base: next,
@@ -158,7 +157,7 @@ func (w *bookWriter) tail(sid uint32) (key, chunk []byte) {
 	if v := w.book.hist.Get(whole); v != nil {
 		return whole, v
 	}
-	k, v := seekLast(w.book.hist.Cursor(), histKey(sid, 1<<16-1))
+	k, v := w.book.hist.Cursor().SeekLast(histKey(sid, 1<<16-1))
 	if len(k) > 4 && string(k[:4]) == string(whole) {
 		return k, v
 	}
@@ -231,7 +230,8 @@ func (w *bookWriter) putDetails(sid uint32, old, now []detailAt) error {
 
 // flush writes everything collected.
 func (w *bookWriter) flush() error {
-	w.series.FillPercent, w.skey.FillPercent = fillAppend, fillInsert
+	w.series.fill(fillAppend)
+	w.skey.fill(fillInsert)
 	records := make([]pair, 0, len(w.records))
 	for sid, r := range w.records {
 		records = append(records, pair{key32(sid), r.encode()})
@@ -244,28 +244,29 @@ func (w *bookWriter) flush() error {
 	for _, n := range slices.Sorted(maps.Keys(w.blocks)) {
 		blocks = append(blocks, pair{key32(n), w.blocks[n]})
 	}
-	for _, k := range w.unhist {
-		if err := w.book.hist.Delete(k); err != nil {
-			return fmt.Errorf("hist: %w", err)
-		}
+	slices.SortFunc(w.unhist, bytes.Compare)
+	if err := w.book.hist.deleteAll(w.unhist); err != nil {
+		return fmt.Errorf("hist: %w", err)
 	}
 	for _, step := range []struct {
 		name  string
-		b     *bolt.Bucket
+		b     *table
 		pairs []pair
 	}{
 		{"series", w.series, records},
 		{"skey", w.skey, ids},
-		{"last", w.last, blocks},
 		{"hist", w.book.hist, w.hist},
 		{"detail", w.detail, w.details},
 	} {
 		if len(step.pairs) == 0 {
 			continue
 		}
-		if err := putSorted(step.b, step.pairs); err != nil {
+		if err := step.b.putSorted(step.pairs); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
+	}
+	if err := putSorted(w.last, blocks); err != nil {
+		return fmt.Errorf("last: %w", err)
 	}
 	if w.next != w.base {
 		if err := w.series.SetSequence(uint64(w.next)); err != nil {
@@ -276,7 +277,7 @@ func (w *bookWriter) flush() error {
 }
 
 // readDetails returns the detail change points of a series, oldest first.
-func readDetails(b *bolt.Bucket, sid uint32) ([]detailAt, error) {
+func readDetails(b *table, sid uint32) ([]detailAt, error) {
 	var out []detailAt
 	prefix := key32(sid)
 	c := b.Cursor()

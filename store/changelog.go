@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/gputide/gputide"
 )
 
@@ -176,8 +174,8 @@ type logWriter struct {
 }
 
 // flush writes the collected changes as blocks.
-func (w *logWriter) flush(b *bolt.Bucket) error {
-	b.FillPercent = fillAppend
+func (w *logWriter) flush(b *table) error {
+	b.fill(fillAppend)
 	for kind, entries := range [][]logEntry{blockSeries: w.series, blockSpecs: w.specs} {
 		slices.SortStableFunc(entries, func(a, b logEntry) int {
 			return cmp.Or(cmp.Compare(a.sid, b.sid), cmp.Compare(a.at, b.at))
@@ -198,7 +196,7 @@ func (w *logWriter) flush(b *bolt.Bucket) error {
 	return nil
 }
 
-func putBlock(b *bolt.Bucket, entries int, v []byte) error {
+func putBlock(b *table, entries int, v []byte) error {
 	first := b.Sequence() + 1
 	if err := b.Put(key64(first), v); err != nil {
 		return fmt.Errorf("log: %w", err)

@@ -77,7 +77,7 @@ func (q *changeQuery) prepare() error {
 				return err
 			}
 		}
-		c := v.tx.Bucket(bucketLog).Cursor()
+		c := v.tx.table(bucketLog).Cursor()
 		for k, raw := c.First(); k != nil; k, raw = c.Next() {
 			b, _, err := decodeBlock(k, raw, true)
 			if err != nil {
@@ -101,8 +101,8 @@ func (q *changeQuery) prepare() error {
 func (q *changeQuery) batch(v *view) error {
 	q.found, q.cache = q.found[:0], make(map[uint32]*changed)
 	specs := map[uint32]gputide.Key{}
-	c := v.tx.Bucket(bucketLog).Cursor()
-	k, raw := seekLast(c, key64(q.next))
+	c := v.tx.table(bucketLog).Cursor()
+	k, raw := c.SeekLast(key64(q.next))
 	if k == nil {
 		k, raw = c.First()
 	}
@@ -213,7 +213,7 @@ func (q *changeQuery) spec(v *view, e *logEntry, out gputide.Change, specs map[u
 	if len(q.f.Selection.IDs) > 0 || !matchesKey(&k, q.f.Selection.Matches) {
 		return nil
 	}
-	since, _ := specAt(v.tx.Bucket(bucketSpec), e.sid, e.at)
+	since, _ := specAt(v.tx.table(bucketSpec), e.sid, e.at)
 	if since != e.at {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (s *changed) notBefore(at uint32) (t time.Time, err error) {
 
 // lastSeq returns the newest sequence number of the feed.
 func (v *view) lastSeq() uint64 {
-	k, raw := v.tx.Bucket(bucketLog).Cursor().Last()
+	k, raw := v.tx.table(bucketLog).Cursor().Last()
 	if k == nil {
 		return 0
 	}

@@ -22,7 +22,7 @@ const maxCheckErrors = 20
 func (db *DB) Check(ctx context.Context) error {
 	c := &checker{ctx: ctx}
 	err := db.view(func(v *view) error {
-		if err := checkPages(v.tx); err != nil {
+		if err := checkPages(v.tx.Tx); err != nil {
 			return err
 		}
 		c.v = v
@@ -87,7 +87,7 @@ func (c *checker) fault(bucket, format string, args ...any) { c.add(corrupt(buck
 // book checks the series of a book against its index, history and values.
 func (c *checker) book(b *book) {
 	n := uint32(b.series.Sequence())
-	if got := b.skey.Stats().KeyN; got != int(n) {
+	if got, _ := b.skey.size(); got != int(n) {
 		c.fault("skey", "%d ids for %d series", got, n)
 	}
 	want := make(map[string]*roaring.Bitmap)
@@ -229,7 +229,7 @@ func (c *checker) index(b *book, want map[string]*roaring.Bitmap) {
 }
 
 // orphans looks for entries of series that do not exist.
-func (c *checker) orphans(b *bolt.Bucket, n uint32, name string) {
+func (c *checker) orphans(b *table, n uint32, name string) {
 	cur := b.Cursor()
 	for k, _ := cur.Seek(key32(n)); k != nil; k, _ = cur.Next() {
 		c.fault(name, "entry of series %d, which does not exist", be32(k))
@@ -246,8 +246,8 @@ func (c *checker) runLog() {
 			owner[be32(k[4:])] = be32(k)
 		}
 	}
-	cur = c.v.tx.Bucket(bucketRuns).Cursor()
-	for k, v := cur.First(); k != nil; k, v = cur.Next() {
+	months := c.v.tx.table(bucketRuns).Cursor()
+	for k, v := months.First(); k != nil; k, v = months.Next() {
 		if len(k) != 6 {
 			c.fault("runs", "key of %d bytes", len(k))
 			continue
@@ -270,8 +270,8 @@ func (c *checker) runLog() {
 			}
 		}
 	}
-	cur = c.v.tx.Bucket(bucketRunLog).Cursor()
-	for k, v := cur.First(); k != nil; k, v = cur.Next() {
+	log := c.v.tx.table(bucketRunLog).Cursor()
+	for k, v := log.First(); k != nil; k, v = log.Next() {
 		rec, err := c.v.runRecord(binary.BigEndian.Uint64(k), v)
 		c.add(err)
 		row, err := decodeRunRow(v)
@@ -287,7 +287,7 @@ func (c *checker) runLog() {
 
 func (c *checker) details() {
 	n := uint32(c.v.offers.series.Sequence())
-	cur := c.v.tx.Bucket(bucketDetail).Cursor()
+	cur := c.v.tx.table(bucketDetail).Cursor()
 	for k, v := cur.First(); k != nil; k, v = cur.Next() {
 		d, err := decodeDetail(v)
 		if err == nil {
@@ -306,7 +306,7 @@ func (c *checker) details() {
 func (c *checker) feedLog() {
 	n := uint32(c.v.offers.series.Sequence())
 	next := uint64(1)
-	cur := c.v.tx.Bucket(bucketLog).Cursor()
+	cur := c.v.tx.table(bucketLog).Cursor()
 	for k, v := cur.First(); k != nil; k, v = cur.Next() {
 		b, size, err := decodeBlock(k, v, false)
 		if err != nil {
@@ -327,7 +327,7 @@ func (c *checker) feedLog() {
 
 func (c *checker) specs() {
 	specs := newSpecReader(c.v.tx, c.v.d)
-	cur := c.v.tx.Bucket(bucketSpec).Cursor()
+	cur := c.v.tx.table(bucketSpec).Cursor()
 	for k, v := cur.First(); k != nil; k, v = cur.Next() {
 		if len(k) != 8 {
 			c.fault("spec", "key of %d bytes", len(k))

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/gputide/gputide"
 )
@@ -49,7 +51,7 @@ func (db *DB) compact(ctx context.Context) (size Resized, err error) {
 		return size, err
 	}
 	err = db.view(func(v *view) error {
-		if err := checkPages(v.tx); err != nil {
+		if err := checkPages(v.tx.Tx); err != nil {
 			return fmt.Errorf("it is not sound: %w", err)
 		}
 		return writeCompact(ctx, v.tx, aside)
@@ -86,11 +88,12 @@ func (db *DB) exchange(aside string) error {
 	db.bolt = now
 	db.swaps++
 	db.runs.reset()
+	db.packs.reset()
 	return errors.Join(syncDir(filepath.Dir(db.file)), old.Close())
 }
 
 // writeCompact writes a compact copy of a database to a new file and syncs it.
-func writeCompact(ctx context.Context, from *bolt.Tx, path string) (err error) {
+func writeCompact(ctx context.Context, from *txn, path string) (err error) {
 	if err := removeFile(path); err != nil {
 		return err
 	}
@@ -101,12 +104,15 @@ func writeCompact(ctx context.Context, from *bolt.Tx, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	c := compactor{ctx: ctx, to: to}
+	c := compactor{ctx: ctx, from: from, to: to}
+	if c.enc, err = newEncoder(); err != nil {
+		return err
+	}
+	defer c.enc.Close()
 	if err := c.begin(); err != nil {
 		return err
 	}
-	err = from.ForEach(func(name []byte, b *bolt.Bucket) error { return c.bucket([][]byte{name}, b) })
-	if err != nil {
+	if err := from.outcome(c.copy()); err != nil {
 		return errors.Join(err, c.tx.Rollback())
 	}
 	if err := c.tx.Commit(); err != nil {
@@ -115,9 +121,12 @@ func writeCompact(ctx context.Context, from *bolt.Tx, path string) (err error) {
 	return to.Sync()
 }
 
-// compactor copies buckets in key order, in transactions of bounded size.
+// compactor copies buckets in key order, and packs tables, in transactions of
+// bounded size.
 type compactor struct {
 	ctx     context.Context
+	from    *txn
+	enc     *zstd.Encoder
 	to      *bolt.DB
 	tx      *bolt.Tx
 	written int
@@ -129,6 +138,79 @@ func (c *compactor) begin() (err error) {
 	return err
 }
 
+// copy copies the file. Blocks go on with the numbers of the old file.
+func (c *compactor) copy() error {
+	pack, err := c.create([][]byte{bucketPack})
+	if err != nil {
+		return err
+	}
+	if err := pack.SetSequence(c.from.known); err != nil {
+		return err
+	}
+	return c.from.ForEach(func(name []byte, b *bolt.Bucket) error {
+		if bytes.Equal(name, bucketPack) {
+			return nil
+		}
+		return c.bucket([][]byte{name}, b)
+	})
+}
+
+// formOf returns how the entries of a bucket are packed, if they are. What every
+// run changes, or one read asks for whole, is left as it is.
+func formOf(name []byte) (packForm, bool) {
+	switch string(name) {
+	case string(bucketHist):
+		return packHist, true
+	case string(bucketDict), string(bucketRDict), string(bucketSeries), string(bucketSKey), string(bucketInv), string(bucketDetail),
+		string(bucketSpec), string(bucketRuns), string(bucketRunLog), string(bucketLog), string(bucketFX):
+		return packRows, true
+	}
+	return 0, false
+}
+
+// pack writes the entries of a table as blocks.
+func (c *compactor) pack(path [][]byte, form packForm) error {
+	name := path[len(path)-1]
+	var parent []byte
+	into := [][]byte{bucketPack, name}
+	if len(path) > 1 {
+		parent = path[0]
+		into = [][]byte{parent, bucketPack, name}
+		if _, err := c.create(into[:2]); err != nil && !errors.Is(err, berrors.ErrBucketExists) {
+			return err
+		}
+	}
+	to, err := c.create(into)
+	if err != nil {
+		return err
+	}
+	w := blockBuilder{form: form, enc: c.enc, nextID: func() (uint64, error) { return c.tx.Bucket(bucketPack).NextSequence() }}
+	w.put = func(key, value []byte) error {
+		if to, err = c.room(into, to, len(key)+len(value)); err != nil {
+			return err
+		}
+		return to.Put(key, value)
+	}
+	cur := c.from.tableIn(parent, name).Cursor()
+	for k, v := cur.First(); k != nil; k, v = cur.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.add(k, v); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return w.finish()
+}
+
+// room returns the bucket to write some bytes to.
+func (c *compactor) room(path [][]byte, to *bolt.Bucket, bytes int) (*bolt.Bucket, error) {
+	if c.written += bytes; c.written <= compactBatch {
+		return to, nil
+	}
+	return c.next(path)
+}
+
 // bucket copies a bucket, named by its path, with those inside it.
 func (c *compactor) bucket(path [][]byte, from *bolt.Bucket) error {
 	to, err := c.create(path)
@@ -138,8 +220,14 @@ func (c *compactor) bucket(path [][]byte, from *bolt.Bucket) error {
 	if err := to.SetSequence(from.Sequence()); err != nil {
 		return err
 	}
+	if form, ok := formOf(path[len(path)-1]); ok {
+		return c.pack(path, form)
+	}
 	cur := from.Cursor()
 	for k, v := cur.First(); k != nil; k, v = cur.Next() {
+		if v == nil && bytes.Equal(k, bucketPack) {
+			continue
+		}
 		if v == nil {
 			inner := append(path[:len(path):len(path)], bytes.Clone(k))
 			if err := c.bucket(inner, from.Bucket(k)); err != nil {
@@ -150,10 +238,8 @@ func (c *compactor) bucket(path [][]byte, from *bolt.Bucket) error {
 			}
 			continue
 		}
-		if c.written += len(k) + len(v); c.written > compactBatch {
-			if to, err = c.next(path); err != nil {
-				return err
-			}
+		if to, err = c.room(path, to, len(k)+len(v)); err != nil {
+			return err
 		}
 		if err := to.Put(k, v); err != nil {
 			return fmt.Errorf("%s: %w", bytes.Join(path, []byte("/")), err)
@@ -211,10 +297,10 @@ func filled(b *bolt.Bucket, name []byte) *bolt.Bucket {
 		return nil
 	}
 	switch string(name) {
-	case string(bucketDict), string(bucketRunLog), string(bucketLog), string(bucketRuns), string(bucketSeries), string(bucketLast):
-		b.FillPercent = fillAppend
-	default:
+	case string(bucketArchive), string(bucketQuarantine):
 		b.FillPercent = fillInsert
+	default:
+		b.FillPercent = fillAppend
 	}
 	return b
 }

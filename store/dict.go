@@ -50,16 +50,16 @@ func (c *dictCache) add(id uint32, s string) {
 // dict is the dictionary as one transaction sees it. Id 0 is the empty text.
 type dict struct {
 	cache *dictCache
-	texts *bolt.Bucket
-	ids   *bolt.Bucket
+	texts *table
+	ids   *table
 
 	next  uint32
 	added map[string]uint32
 	order []string // added texts; the i-th has id next - len + i
 }
 
-func newDict(tx *bolt.Tx, cache *dictCache) *dict {
-	return &dict{cache: cache, texts: tx.Bucket(bucketDict), ids: tx.Bucket(bucketRDict)}
+func newDict(tx *txn, cache *dictCache) *dict {
+	return &dict{cache: cache, texts: tx.table(bucketDict), ids: tx.table(bucketRDict)}
 }
 
 // get returns the text of an id.
@@ -124,7 +124,8 @@ func (d *dict) flush() error {
 	if len(d.order) == 0 {
 		return nil
 	}
-	d.texts.FillPercent, d.ids.FillPercent = fillAppend, fillInsert
+	d.texts.fill(fillAppend)
+	d.ids.fill(fillInsert)
 	first := d.next - uint32(len(d.order))
 	reverse := make([]pair, 0, len(d.order))
 	for i, s := range d.order {
@@ -134,7 +135,7 @@ func (d *dict) flush() error {
 		}
 		reverse = append(reverse, pair{reverseKey(s), key32(id)})
 	}
-	if err := putSorted(d.ids, reverse); err != nil {
+	if err := d.ids.putSorted(reverse); err != nil {
 		return fmt.Errorf("rdict: %w", err)
 	}
 	return d.texts.SetSequence(uint64(d.next - 1))

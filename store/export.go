@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"sort"
@@ -39,10 +38,7 @@ func (db *DB) Export(ctx context.Context) iter.Seq2[*Series, error] {
 			}
 			sids = sids[n:]
 			for i := range e.series {
-				if err := e.expand(i); err != nil {
-					yield(nil, err)
-					return
-				}
+				e.expand(i)
 				if !yield(&e.out, nil) {
 					return
 				}
@@ -58,10 +54,7 @@ type exporter struct {
 	vectors map[feed][]uint32 // moments a feed confirmed what it lists
 	newest  map[uint32]lastRun
 	series  []exported
-	bytes   []byte // chunks of the series, one after another
-	ends    []int  // of each chunk in bytes
-	events  []event
-	segs    []segment
+	segs    []segment // of the series, one after another
 	out     Series
 }
 
@@ -71,16 +64,15 @@ type lastRun struct {
 	has bool
 }
 
-// exported is a series as copied: its chunks are those up to chunk ends[last-1].
+// exported is a series as copied: its segments are those before segs[last].
 type exported struct {
 	key   gputide.Key
-	first feed
 	state gputide.State
 	last  int
 }
 
 func (e *exporter) copy(v *view, sids []uint32) error {
-	e.series, e.bytes, e.ends = e.series[:0], e.bytes[:0], e.ends[:0]
+	e.series, e.segs = e.series[:0], e.segs[:0]
 	r := v.loader(v.offers)
 	for _, sid := range sids {
 		l, ok, err := r.load(sid)
@@ -90,10 +82,6 @@ func (e *exporter) copy(v *view, sids []uint32) error {
 		if !ok || l.past.segs[0].at > e.now {
 			continue
 		}
-		v.offers.eachChunk(sid, func(chunk []byte) {
-			e.bytes = append(e.bytes, chunk...)
-			e.ends = append(e.ends, len(e.bytes))
-		})
 		var known feed
 		for i := range l.past.segs {
 			if f := l.past.segs[i].feed; f != known && l.past.segs[i].status == statusListed {
@@ -103,7 +91,8 @@ func (e *exporter) copy(v *view, sids []uint32) error {
 				known = f
 			}
 		}
-		x := exported{key: l.key, first: l.rec.first, last: len(e.ends)}
+		e.segs = append(e.segs, l.past.segs...)
+		x := exported{key: l.key, last: len(e.segs)}
 		if x.state, err = e.state(l); err != nil {
 			return err
 		}
@@ -150,41 +139,29 @@ func (e *exporter) vector(v *view, f feed) error {
 }
 
 // expand turns series i into its observations.
-func (e *exporter) expand(i int) error {
+func (e *exporter) expand(i int) {
 	x := &e.series[i]
 	first := 0
 	if i > 0 {
 		first = e.series[i-1].last
 	}
-	e.events = e.events[:0]
-	for c := first; c < x.last; c++ {
-		start := 0
-		if c > 0 {
-			start = e.ends[c-1]
-		}
-		var err error
-		if e.events, _, err = decodeChunk(e.events, e.bytes[start:e.ends[c]]); err != nil {
-			return fmt.Errorf("series %s: %w", x.key.ID(), err)
-		}
-	}
-	e.segs = segments(e.segs[:0], x.first, e.events)
+	segs := e.segs[first:x.last]
 	e.out.Key, e.out.State = x.key, x.state
 	e.out.Times, e.out.Prices = e.out.Times[:0], e.out.Prices[:0]
-	for j := range e.segs {
-		s := &e.segs[j]
+	for j := range segs {
+		s := &segs[j]
 		if s.status != statusListed {
 			continue
 		}
 		end := uint32(maxSeconds)
-		if j+1 < len(e.segs) {
-			end = e.segs[j+1].at - 1
+		if j+1 < len(segs) {
+			end = segs[j+1].at - 1
 		}
 		moments := e.vectors[s.feed]
 		from := sort.Search(len(moments), func(k int) bool { return moments[k] > s.at })
 		n := sort.Search(len(moments)-from, func(k int) bool { return moments[from+k] > end })
 		e.out.add(s, moments[from:from+n])
 	}
-	return nil
 }
 
 // add adds the observations of a segment: its first moment and those at which

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +17,37 @@ import (
 func (db *DB) PagesWritten() int64 {
 	s := db.bolt.Stats()
 	return s.TxStats.GetPageCount()
+}
+
+// Contents returns every entry, packed or not, and every sequence, as text.
+func (db *DB) Contents() (out []string, err error) {
+	var walk func(tx *txn, path string, parent, name []byte, b *bolt.Bucket) error
+	walk = func(tx *txn, path string, parent, name []byte, b *bolt.Bucket) error {
+		out = append(out, fmt.Sprintf("%s sequence %d", path, b.Sequence()))
+		entries := b.ForEach
+		if _, ok := formOf(name); ok {
+			entries = tx.tableIn(parent, name).ForEach
+		}
+		return entries(func(k, v []byte) error {
+			switch {
+			case v == nil && bytes.Equal(k, bucketPack):
+				return nil
+			case v == nil:
+				return walk(tx, fmt.Sprintf("%s/%s", path, k), name, k, b.Bucket(k))
+			}
+			out = append(out, fmt.Sprintf("%s %x %x", path, k, v))
+			return nil
+		})
+	}
+	err = db.read(func(tx *txn) error {
+		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			if bytes.Equal(name, bucketPack) {
+				return nil
+			}
+			return walk(tx, string(name), nil, bytes.Clone(name), b)
+		})
+	})
+	return out, err
 }
 
 // downgrade makes a file look as if an older version had written it.
@@ -69,7 +102,7 @@ func TestMigrationLadder(t *testing.T) {
 	err = b.Update(func(tx *bolt.Tx) error {
 		return run(tx, schemaVersion+2, []migration{step(schemaVersion + 1), step(schemaVersion + 2)})
 	})
-	if s, old := after(); err != nil || s != schemaVersion+2 || old != "yes23" {
+	if s, old := after(); err != nil || s != schemaVersion+2 || old != "yes34" {
 		t.Errorf("two steps: %v, schema %d, %q", err, s, old)
 	}
 }

@@ -40,13 +40,13 @@ func (c *commit) specs() error {
 			return fmt.Errorf("%w: two specs of one instance type in a run of %s", gputide.ErrInvalid, c.run.Provider)
 		}
 	}
-	return putSorted(w.tx.Bucket(bucketSpec), pairs)
+	return w.tx.table(bucketSpec).putSorted(pairs)
 }
 
 // spec returns the change points that one spec makes.
 func (c *commit) spec(s *gputide.Spec, raw []byte) ([]pair, error) {
 	w := c.w
-	b := w.tx.Bucket(bucketSpec)
+	b := w.tx.table(bucketSpec)
 	tid := w.d.intern(typeText(s.Provider, s.Partition, s.InstanceType))
 	since, inForce := specAt(b, tid, c.at)
 	if bytes.Equal(inForce, raw) {
@@ -169,7 +169,7 @@ const secondsPerDay = 24 * 3600
 // rates writes the exchange rates of the run. A rate that is stored costs
 // nothing; a corrected one is logged.
 func (c *commit) rates() error {
-	b := c.w.tx.Bucket(bucketFX)
+	b := c.w.tx.table(bucketFX)
 	var pairs []pair
 	for i := range c.run.Rates {
 		r := &c.run.Rates[i]
@@ -201,8 +201,8 @@ func (c *commit) rates() error {
 		pairs = append(pairs, pair{key, value})
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
-	b.FillPercent = fillInsert
-	return putSorted(b, pairs)
+	b.fill(fillInsert)
+	return b.putSorted(pairs)
 }
 
 // Rate returns the rate of euros in a currency with the latest date at or
@@ -213,7 +213,7 @@ func (db *DB) Rate(_ context.Context, quote gputide.Currency, at time.Time) (r g
 		return r, false, fmt.Errorf("%w: currency %q", gputide.ErrInvalid, quote)
 	}
 	err = db.view(func(v *view) error {
-		k, raw := seekLast(v.tx.Bucket(bucketFX).Cursor(), fxKey(base, quote, clampSeconds(at)/secondsPerDay))
+		k, raw := v.tx.table(bucketFX).Cursor().SeekLast(fxKey(base, quote, clampSeconds(at)/secondsPerDay))
 		if len(k) != 10 || string(k[:6]) != string(base)+string(quote) {
 			return nil
 		}

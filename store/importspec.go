@@ -65,7 +65,7 @@ func (p *importProvider) gatherSpecs(ids []int32) {
 // writeSpecs stores the specs of the types of some series where none is in force.
 func (p *importProvider) writeSpecs(w *writer, ids []int32) error {
 	c := commit{w: w}
-	b := w.tx.Bucket(bucketSpec)
+	b := w.tx.table(bucketSpec)
 	var pairs []pair
 	for _, id := range ids {
 		name := specType(&p.im.series[id].key)
@@ -89,5 +89,5 @@ func (p *importProvider) writeSpecs(w *writer, ids []int32) error {
 		}
 	}
 	slices.SortFunc(pairs, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
-	return putSorted(b, pairs)
+	return b.putSorted(pairs)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	bolt "go.etcd.io/bbolt"
 
 	"github.com/gputide/gputide"
 )
@@ -33,7 +32,7 @@ type overlay map[string]*roaring.Bitmap
 // index is the inverted index of a book, with the overlay in place of its
 // derived entries if there is one.
 type index struct {
-	inv     *bolt.Bucket
+	inv     *table
 	overlay overlay
 }
 
@@ -148,7 +147,7 @@ func (x *indexer) drop(key string, sid uint32) {
 	x.remove[key] = append(x.remove[key], sid)
 }
 
-func (x *indexer) flush(inv *bolt.Bucket) error {
+func (x *indexer) flush(inv *table) error {
 	keys := make(map[string]bool, len(x.add))
 	for k := range x.add {
 		keys[k] = true
@@ -176,8 +175,8 @@ func (x *indexer) flush(inv *bolt.Bucket) error {
 		}
 		pairs = append(pairs, pair{[]byte(k), v})
 	}
-	inv.FillPercent = fillInsert
-	if err := putSorted(inv, pairs); err != nil {
+	inv.fill(fillInsert)
+	if err := inv.putSorted(pairs); err != nil {
 		return fmt.Errorf("inv: %w", err)
 	}
 	x.add, x.remove = nil, nil
@@ -202,7 +201,7 @@ func (db *DB) prepareDerived() error {
 	}
 	version := db.deriver.Version()
 	stored := ""
-	err := db.read(func(tx *bolt.Tx) error {
+	err := db.read(func(tx *txn) error {
 		stored = string(tx.Bucket(bucketMeta).Get(metaCatalogue))
 		return nil
 	})
@@ -210,7 +209,7 @@ func (db *DB) prepareDerived() error {
 		return err
 	}
 	if db.readOnly {
-		return db.read(func(tx *bolt.Tx) error {
+		return db.read(func(tx *txn) error {
 			for i, b := range []*book{offersOf(tx), signalsOf(tx)} {
 				o, err := db.derive(tx, b)
 				if err != nil {
@@ -221,7 +220,7 @@ func (db *DB) prepareDerived() error {
 			return nil
 		})
 	}
-	return db.write(func(tx *bolt.Tx) error {
+	return db.write(func(tx *txn) error {
 		for _, b := range []*book{offersOf(tx), signalsOf(tx)} {
 			if err := db.rebuildDerived(tx, b); err != nil {
 				return err
@@ -231,7 +230,7 @@ func (db *DB) prepareDerived() error {
 	})
 }
 
-func (db *DB) derive(tx *bolt.Tx, b *book) (overlay, error) {
+func (db *DB) derive(tx *txn, b *book) (overlay, error) {
 	out := make(overlay)
 	d := newDict(tx, &db.dict)
 	specs := newSpecReader(tx, d)
@@ -261,7 +260,7 @@ func (db *DB) derive(tx *bolt.Tx, b *book) (overlay, error) {
 	return out, nil
 }
 
-func (db *DB) rebuildDerived(tx *bolt.Tx, b *book) error {
+func (db *DB) rebuildDerived(tx *txn, b *book) error {
 	var stale [][]byte
 	c := b.inv.Cursor()
 	for k, _ := c.First(); k != nil; k, _ = c.Next() {
@@ -269,10 +268,8 @@ func (db *DB) rebuildDerived(tx *bolt.Tx, b *book) error {
 			stale = append(stale, append([]byte(nil), k...))
 		}
 	}
-	for _, k := range stale {
-		if err := b.inv.Delete(k); err != nil {
-			return fmt.Errorf("inv: %w", err)
-		}
+	if err := b.inv.deleteAll(stale); err != nil {
+		return fmt.Errorf("inv: %w", err)
 	}
 	fresh, err := db.derive(tx, b)
 	if err != nil {
@@ -286,6 +283,6 @@ func (db *DB) rebuildDerived(tx *bolt.Tx, b *book) error {
 		}
 		pairs = append(pairs, pair{[]byte(k), v})
 	}
-	b.inv.FillPercent = fillInsert
-	return putSorted(b.inv, pairs)
+	b.inv.fill(fillInsert)
+	return b.inv.putSorted(pairs)
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"sort"
 	"sync"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // maxCachedMarks bounds the memory of unpacked run vectors: 16 bytes each.
@@ -96,12 +94,12 @@ func (c *runCache) reset() {
 // and must not be changed.
 type markReader struct {
 	cache *runCache
-	b     *bolt.Bucket
+	b     *table
 	tx    int
 }
 
-func newMarkReader(tx *bolt.Tx, cache *runCache) *markReader {
-	return &markReader{cache: cache, b: tx.Bucket(bucketRuns), tx: tx.ID()}
+func newMarkReader(tx *txn, cache *runCache) *markReader {
+	return &markReader{cache: cache, b: tx.table(bucketRuns), tx: tx.ID()}
 }
 
 func runsKey(scope uint32, month uint16) []byte {
@@ -133,17 +131,17 @@ func (r *markReader) unpack(k monthKey, v []byte) ([]mark, error) {
 // months calls fn with the marks of every month of a scope from that of a
 // moment on, in order, until it returns false.
 func (r *markReader) months(scope, from uint32, fn func([]mark) bool) error {
-	return r.walk(scope, runsKey(scope, monthOf(from)), (*bolt.Cursor).Next, (*bolt.Cursor).Seek, fn)
+	return r.walk(scope, runsKey(scope, monthOf(from)), (*cursor).Next, (*cursor).Seek, fn)
 }
 
 // monthsBack is months from the month of a moment back to the first.
 func (r *markReader) monthsBack(scope, from uint32, fn func([]mark) bool) error {
-	return r.walk(scope, runsKey(scope, monthOf(from)), (*bolt.Cursor).Prev, seekLast, fn)
+	return r.walk(scope, runsKey(scope, monthOf(from)), (*cursor).Prev, (*cursor).SeekLast, fn)
 }
 
 type (
-	cursorMove func(*bolt.Cursor) (k, v []byte)
-	cursorSeek func(*bolt.Cursor, []byte) (k, v []byte)
+	cursorMove func(*cursor) (k, v []byte)
+	cursorSeek func(*cursor, []byte) (k, v []byte)
 )
 
 func (r *markReader) walk(scope uint32, start []byte, move cursorMove, seek cursorSeek, fn func([]mark) bool) error {

@@ -17,7 +17,12 @@ type migration struct {
 }
 
 // migrations is the ladder of this version, lowest step first.
-func migrations() []migration { return []migration{} }
+func migrations() []migration {
+	return []migration{{to: 2, what: "packed tables", lift: func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucketIfNotExists(bucketPack)
+		return err
+	}}}
+}
 
 // climb runs every step between two schemas and records the version reached.
 func climb(tx *bolt.Tx, from, to int, ladder []migration) error {

@@ -161,7 +161,7 @@ func (v *view) quote(l *loaded, t uint32, specs *specReader) (gputide.Quote, err
 // published returns the published form of the price in force at a moment.
 func (v *view) published(sid, t uint32, price gputide.Nano) (gputide.Published, []gputide.Flag, string, error) {
 	var d detail
-	k, raw := seekLast(v.tx.Bucket(bucketDetail).Cursor(), keyPair(sid, t))
+	k, raw := v.tx.table(bucketDetail).Cursor().SeekLast(keyPair(sid, t))
 	if len(k) == 8 && be32(k) == sid {
 		var err error
 		if d, err = decodeDetail(raw); err != nil {

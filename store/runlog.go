@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/gputide/gputide"
 )
 
@@ -159,8 +157,8 @@ func decodeRunRow(v []byte) (row runRow, err error) {
 	return row, nil
 }
 
-func readRunRow(tx *bolt.Tx, id uint64) (runRow, error) {
-	v := tx.Bucket(bucketRunLog).Get(key64(id))
+func readRunRow(tx *txn, id uint64) (runRow, error) {
+	v := tx.table(bucketRunLog).Get(key64(id))
 	if v == nil {
 		return runRow{}, fmt.Errorf("%w: run %d", gputide.ErrNotFound, id)
 	}
@@ -168,10 +166,10 @@ func readRunRow(tx *bolt.Tx, id uint64) (runRow, error) {
 }
 
 // runsAt returns the runs of a provider at a moment.
-func (db *DB) runsAt(tx *bolt.Tx, provider, at uint32) ([]uint64, error) {
+func (db *DB) runsAt(tx *txn, provider, at uint32) ([]uint64, error) {
 	if db.runAt == nil {
 		index := make(map[runMoment][]uint64)
-		c := tx.Bucket(bucketRunLog).Cursor()
+		c := tx.table(bucketRunLog).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			if len(v) < runHead {
 				return nil, corrupt("runlog", "record of %d bytes", len(v))
@@ -201,7 +199,7 @@ func (w *writer) retire(ids []uint64, scopes []runScope) error {
 		if left {
 			continue
 		}
-		if err := w.tx.Bucket(bucketRunLog).Delete(key64(id)); err != nil {
+		if err := w.tx.table(bucketRunLog).Delete(key64(id)); err != nil {
 			return fmt.Errorf("runlog: %w", err)
 		}
 		w.retired = append(w.retired, id)
@@ -284,8 +282,8 @@ func (w *writer) holdDigest(scope uint32, digest string, forward bool) {
 
 // putRun writes a run and strips the one before of what only the newest keeps.
 func (w *writer) putRun(row *runRow) error {
-	b := w.tx.Bucket(bucketRunLog)
-	b.FillPercent = fillAppend
+	b := w.tx.table(bucketRunLog)
+	b.fill(fillAppend)
 	id, err := b.NextSequence()
 	if err != nil {
 		return fmt.Errorf("runlog: %w", err)
@@ -302,7 +300,7 @@ func (w *writer) putRun(row *runRow) error {
 }
 
 // newestRun returns the newest run of the provider; 0 when none is near.
-func (w *writer) newestRun(b *bolt.Bucket) uint64 {
+func (w *writer) newestRun(b *table) uint64 {
 	if id, ok := w.db.lastRun[w.pid]; ok {
 		return id
 	}
@@ -320,7 +318,7 @@ func (w *writer) newestRun(b *bolt.Bucket) uint64 {
 
 // stripRun drops the bodies of a run that changed nothing: a later one stands
 // for it.
-func stripRun(b *bolt.Bucket, id uint64) error {
+func stripRun(b *table, id uint64) error {
 	v := b.Get(key64(id))
 	if v == nil {
 		return nil

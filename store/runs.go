@@ -19,7 +19,7 @@ func (db *DB) Runs(ctx context.Context, provider string, limit int) ([]gputide.R
 		if !ok {
 			return nil
 		}
-		c := v.tx.Bucket(bucketRunLog).Cursor()
+		c := v.tx.table(bucketRunLog).Cursor()
 		for k, raw := c.Last(); k != nil && (limit <= 0 || len(out) < limit); k, raw = c.Prev() {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -43,7 +43,7 @@ func (db *DB) Runs(ctx context.Context, provider string, limit int) ([]gputide.R
 func (db *DB) Run(_ context.Context, id uint64) (gputide.RunRecord, error) {
 	var rec gputide.RunRecord
 	err := db.view(func(v *view) (err error) {
-		raw := v.tx.Bucket(bucketRunLog).Get(key64(id))
+		raw := v.tx.table(bucketRunLog).Get(key64(id))
 		if raw == nil {
 			return &gputide.HintError{
 				Err:  fmt.Errorf("%w: run %d", gputide.ErrNotFound, id),

@@ -13,7 +13,7 @@ import (
 
 // schemaVersion is the layout this version writes. Raising it takes a step in
 // migrations and the new bytes in format.md.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // Names of the buckets. format.md describes the bytes of each.
 var (
@@ -35,6 +35,7 @@ var (
 	bucketFX         = []byte("fx")
 	bucketQuarantine = []byte("quarantine")
 	bucketArchive    = []byte("archive")
+	bucketPack       = []byte("pack")
 )
 
 // Keys of the meta bucket.
@@ -56,7 +57,7 @@ func topBuckets() [][]byte {
 	return [][]byte{
 		bucketMeta, bucketDict, bucketRDict, bucketSeries, bucketSKey, bucketInv, bucketSpec, bucketLast, bucketHist,
 		bucketDetail, bucketScope, bucketRuns, bucketRunLog, bucketLog, bucketSignal, bucketFX, bucketQuarantine,
-		bucketArchive,
+		bucketArchive, bucketPack,
 	}
 }
 
@@ -68,8 +69,8 @@ func bookBuckets() [][]byte {
 // attributes to the tables of the deriver.
 func (db *DB) prepare(ladder []migration) error {
 	var schema int
-	err := db.read(func(tx *bolt.Tx) (err error) {
-		schema, err = readSchema(tx)
+	err := db.read(func(tx *txn) (err error) {
+		schema, err = readSchema(tx.Tx)
 		return err
 	})
 	if err != nil {
@@ -85,21 +86,21 @@ func (db *DB) prepare(ladder []migration) error {
 				Hint: "run gputide crawl once: opening it for writing brings it up to date",
 			}
 		}
-		if err := db.write(func(tx *bolt.Tx) error { return db.upgrade(tx, schema, ladder) }); err != nil {
+		if err := db.write(func(tx *txn) error { return db.upgrade(tx, schema, ladder) }); err != nil {
 			return fmt.Errorf("prepare %s: %w", db.path, err)
 		}
 	}
 	return db.prepareDerived()
 }
 
-func (db *DB) upgrade(tx *bolt.Tx, schema int, ladder []migration) error {
+func (db *DB) upgrade(tx *txn, schema int, ladder []migration) error {
 	if schema == 0 {
 		return db.create(tx)
 	}
-	return climb(tx, schema, schemaVersion, ladder)
+	return climb(tx.Tx, schema, schemaVersion, ladder)
 }
 
-func (db *DB) create(tx *bolt.Tx) error {
+func (db *DB) create(tx *txn) error {
 	for _, name := range topBuckets() {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return fmt.Errorf("bucket %s: %w", name, err)
@@ -117,7 +118,7 @@ func (db *DB) create(tx *bolt.Tx) error {
 	if err := meta.Put(metaTool, []byte(db.tool)); err != nil {
 		return err
 	}
-	return writeSchema(tx, schemaVersion)
+	return writeSchema(tx.Tx, schemaVersion)
 }
 
 // readSchema returns the schema version of a file; 0 for an empty one. It

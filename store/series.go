@@ -112,25 +112,27 @@ func seriesID(k *gputide.Key, name string) gputide.OfferID {
 // book is a set of series with their index, current values and history: the
 // offers of the file, or its signals.
 type book struct {
-	series, skey, inv, last, hist *bolt.Bucket
-	signals                       bool
+	series, skey, inv, hist *table
+	last                    *bolt.Bucket
+	signals                 bool
 }
 
-// buckets is what a book and its bucket of signals have in common.
-type buckets interface {
-	Bucket(name []byte) *bolt.Bucket
-}
-
-func openBook(b buckets, signals bool) *book {
-	return &book{
-		series: b.Bucket(bucketSeries), skey: b.Bucket(bucketSKey), inv: b.Bucket(bucketInv),
-		last: b.Bucket(bucketLast), hist: b.Bucket(bucketHist), signals: signals,
+// openBook opens the book in a bucket of the file, or in the file itself.
+func openBook(tx *txn, parent []byte) *book {
+	in := func(name []byte) *table { return tx.tableIn(parent, name) }
+	b := &book{
+		series: in(bucketSeries), skey: in(bucketSKey), inv: in(bucketInv), hist: in(bucketHist),
+		last: tx.Bucket(bucketLast), signals: parent != nil,
 	}
+	if b.signals {
+		b.last = tx.Bucket(parent).Bucket(bucketLast)
+	}
+	return b
 }
 
-func offersOf(tx *bolt.Tx) *book { return openBook(tx, false) }
+func offersOf(tx *txn) *book { return openBook(tx, nil) }
 
-func signalsOf(tx *bolt.Tx) *book { return openBook(tx.Bucket(bucketSignal), true) }
+func signalsOf(tx *txn) *book { return openBook(tx, bucketSignal) }
 
 // find returns the sid of a series id.
 func (b *book) find(id gputide.OfferID) (uint32, bool) {
@@ -216,27 +218,22 @@ func slotIn(block []byte, sid uint32) slot {
 // slot returns the current value of a series.
 func (b *book) slot(sid uint32) slot { return slotIn(b.last.Get(key32(sid>>blockBits)), sid) }
 
-// eachChunk calls fn with the chunks of a series, oldest first; they are valid
-// as long as the transaction.
-func (b *book) eachChunk(sid uint32, fn func([]byte)) {
-	prefix := key32(sid)
-	if v := b.hist.Get(prefix); v != nil {
-		fn(v)
-		return
-	}
-	c := b.hist.Cursor()
-	for k, v := c.Seek(prefix); len(k) > 4 && string(k[:4]) == string(prefix); k, v = c.Next() {
-		fn(v)
-	}
-}
-
 // events appends the history of a series to out.
 func (b *book) events(out []event, sid uint32) ([]event, error) {
-	var err error
-	b.eachChunk(sid, func(chunk []byte) {
-		if err == nil {
-			out, _, err = decodeChunk(out, chunk)
+	prefix := key32(sid)
+	if v := b.hist.live.Get(prefix); v != nil {
+		out, _, err := decodeChunk(out, v)
+		return out, err
+	}
+	out, ok, err := b.hist.whole(out, sid)
+	if ok || err != nil {
+		return out, err
+	}
+	c := b.hist.Cursor()
+	for c.seek(prefix); len(c.key()) > 4 && string(c.key()[:4]) == string(prefix); c.next() {
+		if out, err = c.histOf(out); err != nil {
+			return out, err
 		}
-	})
-	return out, err
+	}
+	return out, nil
 }

@@ -131,13 +131,13 @@ func (q *specQuery) run(ctx context.Context, v *view) error {
 	if err != nil {
 		return err
 	}
-	c := v.tx.Bucket(bucketSpec).Cursor()
+	c := v.tx.table(bucketSpec).Cursor()
 	for k, _ := c.First(); k != nil; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		tid := be32(k)
-		since, raw := specAt(v.tx.Bucket(bucketSpec), tid, q.at)
+		since, raw := specAt(v.tx.table(bucketSpec), tid, q.at)
 		if raw != nil && (types == nil || types[tid]) {
 			s, err := specs.decode(tid, since, raw)
 			if err != nil {

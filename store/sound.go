@@ -11,13 +11,20 @@ import (
 )
 
 // read runs fn in a read transaction of the file.
-func (db *DB) read(fn func(*bolt.Tx) error) error {
-	return sound(func() error { return db.bolt.View(fn) })
+func (db *DB) read(fn func(*txn) error) error {
+	return sound(func() error { return db.bolt.View(db.within(fn)) })
 }
 
 // write runs fn in a write transaction of the file.
-func (db *DB) write(fn func(*bolt.Tx) error) error {
-	return sound(func() error { return db.bolt.Update(fn) })
+func (db *DB) write(fn func(*txn) error) error {
+	return sound(func() error { return db.bolt.Update(db.within(fn)) })
+}
+
+func (db *DB) within(fn func(*txn) error) func(*bolt.Tx) error {
+	return func(tx *bolt.Tx) error {
+		t := db.begin(tx)
+		return t.outcome(fn(t))
+	}
 }
 
 // sound runs fn, which reads pages of a file, and returns what it comes upon in

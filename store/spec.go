@@ -106,15 +106,15 @@ func parseType(text string) (provider, partition, instanceType string, err error
 
 // specReader reads specs in one transaction and remembers them.
 type specReader struct {
-	b    *bolt.Bucket
+	b    *table
 	d    *dict
 	seen map[specMoment]*gputide.Spec
 }
 
 type specMoment struct{ tid, at uint32 }
 
-func newSpecReader(tx *bolt.Tx, d *dict) *specReader {
-	return &specReader{b: tx.Bucket(bucketSpec), d: d, seen: make(map[specMoment]*gputide.Spec)}
+func newSpecReader(tx *txn, d *dict) *specReader {
+	return &specReader{b: tx.table(bucketSpec), d: d, seen: make(map[specMoment]*gputide.Spec)}
 }
 
 // latest returns the spec of a key's instance type in force at a moment; nil
@@ -154,9 +154,8 @@ func (r *specReader) decode(tid, since uint32, raw []byte) (*gputide.Spec, error
 }
 
 // specAt returns the bytes of the spec in force and the moment it came to be.
-func specAt(b *bolt.Bucket, tid, at uint32) (since uint32, raw []byte) {
-	c := b.Cursor()
-	k, v := seekLast(c, keyPair(tid, at))
+func specAt(b *table, tid, at uint32) (since uint32, raw []byte) {
+	k, v := b.Cursor().SeekLast(keyPair(tid, at))
 	if len(k) != 8 || binary.BigEndian.Uint32(k) != tid {
 		return 0, nil
 	}

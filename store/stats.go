@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"os"
 
@@ -46,17 +47,23 @@ func (v *view) describe(out *gputide.StoreStats) {
 	out.Changes = int64(v.lastSeq())
 	for _, name := range topBuckets() {
 		s := v.tx.Bucket(name).Stats()
-		out.Buckets[string(name)] = usedBytes(s)
-		out.UsedBytes += usedBytes(s)
+		n, used := s.KeyN, usedBytes(s)
+		if _, ok := formOf(name); ok {
+			n, used = v.tx.table(name).size()
+		} else if bytes.Equal(name, bucketPack) {
+			used = 0 // told with the bucket it is of
+		}
+		out.Buckets[string(name)] = used
+		out.UsedBytes += used
 		switch string(name) {
 		case string(bucketRunLog):
-			out.Runs = int64(s.KeyN)
+			out.Runs = int64(n)
 		case string(bucketSpec):
-			out.Specs = int64(s.KeyN)
+			out.Specs = int64(n)
 		case string(bucketFX):
-			out.Rates = int64(s.KeyN)
+			out.Rates = int64(n)
 		case string(bucketQuarantine):
-			out.Quarantined = int64(s.KeyN)
+			out.Quarantined = int64(n)
 		}
 	}
 }

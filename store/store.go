@@ -51,6 +51,7 @@ type DB struct {
 	tool     string
 	dict     dictCache
 	runs     runCache
+	packs    *packer
 	overlays [2]overlay // derived attributes of a read-only database whose stored ones come of other tables
 
 	swap  sync.RWMutex // held for reading by every transaction; guards what follows
@@ -128,6 +129,9 @@ func (db *DB) open(opt Options) error {
 func (db *DB) mount(opt Options) (err error) {
 	if opt.ladder == nil {
 		opt.ladder = migrations()
+	}
+	if db.packs, err = newPacker(); err != nil {
+		return err
 	}
 	if db.bolt, err = openBolt(db.path, db.file, db.readOnly, opt.LockTimeout); err != nil {
 		return err
@@ -231,6 +235,9 @@ func (db *DB) Close() error {
 	var err error
 	if db.bolt != nil {
 		err = db.bolt.Close()
+	}
+	if db.packs != nil {
+		db.packs.dec.Close()
 	}
 	if db.lock != nil {
 		err = errors.Join(err, db.lock.release())

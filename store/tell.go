@@ -165,7 +165,7 @@ func (t *teller) copy(v *view, sids []uint32) error {
 }
 
 func (v *view) toldDetails(sid uint32) ([]toldDetail, error) {
-	stored, err := readDetails(v.tx.Bucket(bucketDetail), sid)
+	stored, err := readDetails(v.tx.table(bucketDetail), sid)
 	if err != nil {
 		return nil, err
 	}

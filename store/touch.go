@@ -110,7 +110,7 @@ func (t *touch) stateOf(sid uint32, rec record, s slot) (state, error) {
 	if t.b.detail == nil {
 		return out, nil
 	}
-	k, v := seekLast(t.b.detail.Cursor(), keyPair(sid, maxSeconds))
+	k, v := t.b.detail.Cursor().SeekLast(keyPair(sid, maxSeconds))
 	if len(k) != 8 || be32(k) != sid {
 		return out, nil
 	}

@@ -1,13 +1,11 @@
 package store
 
-import (
-	bolt "go.etcd.io/bbolt"
-)
+import ()
 
 // view is one read transaction. Nothing that points into it may leave it.
 type view struct {
 	db      *DB
-	tx      *bolt.Tx
+	tx      *txn
 	d       *dict
 	offers  *book
 	signals *book
@@ -21,7 +19,7 @@ type view struct {
 func (db *DB) view(fn func(*view) error) error {
 	db.swap.RLock()
 	defer db.swap.RUnlock()
-	return db.read(func(tx *bolt.Tx) error {
+	return db.read(func(tx *txn) error {
 		return fn(&view{
 			db: db, tx: tx, d: newDict(tx, &db.dict), offers: offersOf(tx), signals: signalsOf(tx),
 			marks: newMarkReader(tx, &db.runs), tables: make(map[uint32]*sourceTable),

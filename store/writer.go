@@ -6,15 +6,13 @@ import (
 	"maps"
 	"slices"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/gputide/gputide"
 )
 
 // writer is one write transaction on behalf of one provider.
 type writer struct {
 	db       *DB
-	tx       *bolt.Tx
+	tx       *txn
 	d        *dict
 	offers   *bookWriter
 	signals  *bookWriter
@@ -55,7 +53,7 @@ type print struct {
 	ids  *[recordSlots]uint32
 }
 
-func (db *DB) newWriter(tx *bolt.Tx, provider string, cause gputide.Cause) (*writer, error) {
+func (db *DB) newWriter(tx *txn, provider string, cause gputide.Cause) (*writer, error) {
 	code, err := causeCode(cause)
 	if err != nil {
 		return nil, err
@@ -63,7 +61,7 @@ func (db *DB) newWriter(tx *bolt.Tx, provider string, cause gputide.Cause) (*wri
 	d := newDict(tx, &db.dict)
 	w := &writer{
 		db: db, tx: tx, d: d, provider: provider,
-		offers:   newBookWriter(offersOf(tx), d, &db.keys[0], tx.Bucket(bucketDetail)),
+		offers:   newBookWriter(offersOf(tx), d, &db.keys[0], tx.table(bucketDetail)),
 		signals:  newBookWriter(signalsOf(tx), d, &db.keys[1], nil),
 		marks:    newMarkReader(tx, &runCache{}),
 		recorded: clampSeconds(db.now()),
@@ -210,8 +208,8 @@ func (w *writer) dropMarks(scope, at uint32, match func(*mark) bool) error {
 
 // flushMarks writes the run log.
 func (w *writer) flushMarks() error {
-	b := w.tx.Bucket(bucketRuns)
-	b.FillPercent = fillAppend
+	b := w.tx.table(bucketRuns)
+	b.fill(fillAppend)
 	var pairs []pair
 	for k, marks := range w.months {
 		if len(marks) == 0 {
@@ -243,7 +241,7 @@ func (w *writer) flushMarks() error {
 			start = end
 		}
 	}
-	if err := putSorted(b, pairs); err != nil {
+	if err := b.putSorted(pairs); err != nil {
 		return fmt.Errorf("runs: %w", err)
 	}
 	return nil
@@ -269,7 +267,7 @@ func (w *writer) flush() error {
 			return err
 		}
 	}
-	if err := w.log.flush(w.tx.Bucket(bucketLog)); err != nil {
+	if err := w.log.flush(w.tx.table(bucketLog)); err != nil {
 		return err
 	}
 	if err := putSorted(scopes, pairs); err != nil {
@@ -334,7 +332,7 @@ func (db *DB) update(provider string, cause gputide.Cause, fn func(*writer) erro
 	db.swap.RLock()
 	defer db.swap.RUnlock()
 	var w *writer
-	err := db.write(func(tx *bolt.Tx) error {
+	err := db.write(func(tx *txn) error {
 		var err error
 		if w, err = db.newWriter(tx, provider, cause); err != nil {
 			return err
