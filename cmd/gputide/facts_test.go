@@ -141,6 +141,8 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, alibabaRecordings()...)
 	recordings = append(recordings, ibmRecordings()...)
 	recordings = append(recordings, ociRecordings(beside(t, dir, "oci"))...)
+	recordings = append(recordings, azureRecordings(beside(t, dir, "azure"))...)
+	recordings = append(recordings, gcpRecordings(beside(t, dir, "gcp"))...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
 		if err != nil {
@@ -248,7 +250,7 @@ func writeFixture(t *testing.T, dir, provider, at string, f fixture) {
 func (f *claim) prove(t *testing.T, db string) error {
 	t.Helper()
 	form := "ndjson"
-	if f.query[0] != "query" {
+	if f.query[0] != "query" && f.query[0] != "quarantine" {
 		form = "json" // one object
 	}
 	stdout, stderr, code := runMain(t, append(append([]string{}, f.query...), "--db", db, "-o", form)...)
