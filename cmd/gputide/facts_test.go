@@ -141,6 +141,7 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, alibabaRecordings()...)
 	recordings = append(recordings, ibmRecordings()...)
 	recordings = append(recordings, ociRecordings(beside(t, dir, "oci"))...)
+	recordings = append(recordings, azureRecordings(beside(t, dir, "azure"))...)
 	recordings = append(recordings, gcpRecordings(beside(t, dir, "gcp"))...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))

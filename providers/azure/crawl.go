@@ -92,6 +92,7 @@ func (r *run) prices(ctx context.Context) {
 		r.count(err)
 		return
 	}
+	r.b.Source(sourceRegions, gputide.SourceOK, nil)
 	var g errgroup.Group
 	g.SetLimit(atOnce)
 	for _, region := range regions {
@@ -103,6 +104,7 @@ func (r *run) prices(ctx context.Context) {
 		})
 	}
 	_ = g.Wait() // no member returns an error: each reports its own scopes
+	r.b.Source(sourceFamilies, gputide.SourceOK, nil)
 }
 
 // partSavings is the part of savings plans: their rates stand inside the rows of

@@ -64,14 +64,15 @@ type list struct {
 	blind  map[string][]string // reason → details of rows that do not say what they are
 	moved  bool                // a row was read twice: the list moved while it was read
 
-	rows int
-	seen map[string]bool // fields that some row has
+	rows             int
+	seen             [8]bool // fields that some row has
+	reserved, termed bool    // some row is a reservation; one of them has a term
 }
 
 func newList(region string, at time.Time) *list {
 	return &list{
 		region: region, at: at, offers: map[offerKey][]entry{}, omits: map[string]int64{},
-		blind: map[string][]string{}, seen: map[string]bool{},
+		blind: map[string][]string{},
 	}
 }
 
@@ -111,23 +112,28 @@ func (l *list) unknown(reason, detail string) {
 	l.blind[reason] = append(l.blind[reason], detail[:min(len(detail), 160)])
 }
 
-// required are the fields without which nothing is concluded from a list.
-func (it *item) required() map[string]bool {
-	return map[string]bool{
-		"armRegionName": it.Region != nil, "armSkuName": it.Size != nil, "retailPrice": it.Price != nil,
-		"unitOfMeasure": it.Unit != nil, "meterName": it.Meter != nil, "productName": it.Product != nil,
-		"type": it.Type != nil, "effectiveStartDate": it.Start != nil,
+// fields names what no list lacks in all of its rows, in the order of item.has.
+func fields() [8]string {
+	return [...]string{
+		"armRegionName", "armSkuName", "retailPrice", "unitOfMeasure", "meterName", "productName", "type", "effectiveStartDate",
+	}
+}
+
+// has tells which of the fields a row has.
+func (it *item) has() [8]bool {
+	return [...]bool{
+		it.Region != nil, it.Size != nil, it.Price != nil, it.Unit != nil, it.Meter != nil, it.Product != nil, it.Type != nil, it.Start != nil,
 	}
 }
 
 // note remembers which fields are there.
 func (l *list) note(it *item) {
-	for name, there := range it.required() {
-		l.seen[name] = l.seen[name] || there
+	for i, there := range it.has() {
+		l.seen[i] = l.seen[i] || there
 	}
 	if it.Type != nil && *it.Type == typeReservation {
-		l.seen[typeReservation] = true
-		l.seen["reservationTerm"] = l.seen["reservationTerm"] || it.Term != nil
+		l.reserved = true
+		l.termed = l.termed || it.Term != nil
 	}
 }
 
@@ -136,12 +142,12 @@ func (l *list) check() error {
 	lost := func(name string) error {
 		return drift(sourcePrices, "Items[]."+name, "it in some row", fmt.Sprintf("none of %d rows", l.rows))
 	}
-	for name := range new(item).required() {
-		if !l.seen[name] {
+	for i, name := range fields() {
+		if !l.seen[i] {
 			return lost(name)
 		}
 	}
-	if l.seen[typeReservation] && !l.seen["reservationTerm"] {
+	if l.reserved && !l.termed {
 		return lost("reservationTerm")
 	}
 	return nil
