@@ -73,8 +73,11 @@ func Signals() Question[query.SignalsRequest, query.SignalsAnswer] {
 		Path:   "/v1/signals",
 		Answer: engine((*query.Engine).Signals),
 		Rows: func(a *query.SignalsAnswer) iter.Seq[any] {
-			if a.Rows == nil {
+			switch {
+			case a.Counts != nil:
 				return each(a.Counts)
+			case a.Spans != nil:
+				return each(a.Spans)
 			}
 			return each(a.Rows)
 		},

@@ -90,6 +90,10 @@ func (s *store) Signals(context.Context, gputide.Selection, string, time.Time) (
 	return nil, nil
 }
 
+func (s *store) Specs(context.Context, gputide.Selection, time.Time) ([]gputide.Spec, error) {
+	return nil, nil
+}
+
 func (s *store) Rate(context.Context, gputide.Currency, time.Time) (gputide.Rate, bool, error) {
 	return gputide.Rate{}, false, nil
 }

@@ -57,6 +57,8 @@ type filterField struct {
 	list func(*Filter) *[]string
 	text func(*Filter) *string
 	flag func(*Filter) **bool
+
+	asked question // the one the value is of
 }
 
 func allFilters() []filterField {

@@ -76,6 +76,7 @@ func (e *Engine) plan(ctx context.Context, f *Filter, q question) (*plan, error)
 		if d.list == nil {
 			continue
 		}
+		d.asked = q
 		values, err := e.values(ctx, &d, *d.list(f))
 		if err != nil {
 			return nil, err
@@ -258,18 +259,11 @@ func (e *Engine) openValue(ctx context.Context, d *filterField, v string) ([]str
 	if len(known) == 0 || slices.Contains(known, v) {
 		return []string{v}, nil
 	}
-	switch d.key {
-	case gputide.FieldProvider:
-		known = slices.Concat(known, e.Providers)
-	case gputide.FieldRegion:
-		stocked, err := e.stockedRegions(ctx)
-		if err != nil {
-			return nil, err
-		}
-		known = slices.Concat(known, stocked)
-	default:
-		known = slices.Concat(known, vocabulary(d.key))
+	beside, err := e.besideOffers(ctx, d)
+	if err != nil {
+		return nil, err
 	}
+	known = slices.Concat(known, beside)
 	slices.Sort(known)
 	known = slices.Compact(known)
 	var found []string
@@ -298,17 +292,60 @@ func vocabulary(f gputide.Field) []string {
 	return nil
 }
 
-// stockedRegions returns the regions that availability signals name: those of
-// offers with one price everywhere are in no key.
-func (e *Engine) stockedRegions(ctx context.Context) ([]string, error) {
-	signals, err := e.Reader.Signals(ctx, gputide.Selection{}, gputide.SignalAvailability, e.moment(time.Time{}))
-	if err != nil {
-		return nil, fmt.Errorf("regions with stock: %w", err)
+// besideOffers returns the values of a field that no stored offer need have: the
+// schema's own words, providers not yet crawled, types of which only the shape is
+// known, and what signals name, as the regions of offers with one price
+// everywhere.
+func (e *Engine) besideOffers(ctx context.Context, d *filterField) ([]string, error) {
+	out := vocabulary(d.key)
+	now := e.moment(time.Time{})
+	switch d.key {
+	case gputide.FieldProvider:
+		out = append(out, e.Providers...)
+	case gputide.FieldInstanceType:
+		specs, err := e.Reader.Specs(ctx, gputide.Selection{}, now)
+		if err != nil {
+			return nil, fmt.Errorf("instance types: %w", err)
+		}
+		for i := range specs {
+			out = append(out, specs[i].InstanceType)
+		}
 	}
-	var out []string
-	for i := range signals {
-		if r := signals[i].Key.Region; r != "" {
-			out = append(out, r)
+	if !isKeyField(d.key) {
+		return out, nil
+	}
+	keys, err := e.signalKeys(ctx, d.asked == askSignals, now)
+	if err != nil {
+		return nil, err
+	}
+	for i := range keys {
+		if v := keys[i].Get(d.key); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// signalKeys returns the keys of the signals of a moment, or of all there were.
+func (e *Engine) signalKeys(ctx context.Context, ever bool, at time.Time) ([]gputide.Key, error) {
+	var out []gputide.Key
+	for _, name := range gputide.SignalNames() {
+		if ever {
+			list, err := e.Reader.SignalIntervals(ctx, gputide.Selection{}, name, timeOf(0), at.Add(time.Second))
+			if err != nil {
+				return nil, fmt.Errorf("history of signal %s: %w", name, err)
+			}
+			for i := range list {
+				out = append(out, list[i].Key)
+			}
+			continue
+		}
+		list, err := e.Reader.Signals(ctx, gputide.Selection{}, name, at)
+		if err != nil {
+			return nil, fmt.Errorf("signal %s: %w", name, err)
+		}
+		for i := range list {
+			out = append(out, list[i].Key)
 		}
 	}
 	return out, nil

@@ -87,17 +87,19 @@ type TypesAnswer struct {
 
 // SignalsRequest asks for signals.
 type SignalsRequest struct {
-	Filter  Filter
-	Name    string    // empty is every signal
-	At      time.Time // zero is now
-	CountBy string    // "value", or empty for the signals themselves
-	Limit   int
+	Filter   Filter
+	Name     string    // empty is every signal
+	At       time.Time // zero is now
+	From, To time.Time // [From, To): values over time, in place of those at a moment; one zero is open
+	CountBy  string    // "value", or empty for the signals themselves
+	Limit    int
 }
 
 // SignalsAnswer is the signals by name and key, or their counts by value.
 type SignalsAnswer struct {
 	At     time.Time        `json:"at"`
-	Rows   []SignalRow      `json:"rows"`   // nil when counted
+	Rows   []SignalRow      `json:"rows"`   // nil when counted, and over a window
+	Spans  []SignalSpanRow  `json:"spans"`  // nil unless asked for over a window
 	Counts []SignalCountRow `json:"counts"` // by name and value; nil unless asked for
 	Total  int              `json:"total"`
 	Empty  *Empty           `json:"empty"`

@@ -174,10 +174,12 @@ type SignalRow struct {
 	Source     Text  `json:"source"`
 }
 
-// SignalCountRow counts the signals of one value.
+// SignalCountRow counts the signals of one value; over a window, those that had
+// it at some time of it.
 type SignalCountRow struct {
-	Name  Text  `json:"name"`
-	Value int64 `json:"value"`
-	Label Text  `json:"label"`
-	Count int64 `json:"count"`
+	Name        Text      `json:"name"`
+	Value       int64     `json:"value"`
+	Label       Text      `json:"label"`
+	Count       int64     `json:"count"`
+	ShareOfTime *Fraction `json:"share_of_time"` // of the time in which the signals had a value; null without a window
 }

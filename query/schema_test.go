@@ -97,6 +97,7 @@ func TestSchemasNameTheFields(t *testing.T) {
 		{"types.json", "row", TypeRow{}},
 		{"signals.json", "row", SignalRow{}},
 		{"signals.json", "count", SignalCountRow{}},
+		{"signals.json", "span", SignalSpanRow{}},
 		{"explain.json", "", Explanation{}},
 		{"explain.json", "key", KeyRow{}},
 		{"explain.json", "fx", FXRow{}},

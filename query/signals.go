@@ -13,9 +13,13 @@ import (
 // countByValue is the one field signals are counted by.
 const countByValue = "value"
 
-// Signals returns signals by name and key, or how many there are of each value.
-// It returns [gputide.ErrInvalid] for a request it does not understand.
+// Signals returns signals by name and key, or how many there are of each value;
+// over a window, each value with the time in which it held. It returns
+// [gputide.ErrInvalid] for a request it does not understand.
 func (e *Engine) Signals(ctx context.Context, req SignalsRequest) (SignalsAnswer, error) {
+	if req.windowed() {
+		return e.signalSpans(ctx, req)
+	}
 	rows, at, err := e.signals(ctx, &req)
 	if err != nil {
 		return SignalsAnswer{}, err
@@ -28,14 +32,10 @@ func (e *Engine) Signals(ctx context.Context, req SignalsRequest) (SignalsAnswer
 	if req.CountBy == countByValue {
 		ans.Counts = countSignals(rows)
 		ans.Total = len(ans.Counts)
-		if req.Limit > 0 && len(ans.Counts) > req.Limit {
-			ans.Counts = ans.Counts[:req.Limit]
-		}
+		ans.Counts = atMost(ans.Counts, req.Limit)
 		return ans, nil
 	}
-	if req.Limit > 0 && len(rows) > req.Limit {
-		rows = rows[:req.Limit]
-	}
+	rows = atMost(rows, req.Limit)
 	ans.Rows = make([]SignalRow, len(rows))
 	for i := range rows {
 		ans.Rows[i] = signalRow(&rows[i], at)
@@ -43,37 +43,62 @@ func (e *Engine) Signals(ctx context.Context, req SignalsRequest) (SignalsAnswer
 	return ans, nil
 }
 
+// signalAsk is a request for signals with its values understood.
+type signalAsk struct {
+	names []string
+	scene *scene
+	specs *specIndex // nil where no spec is asked about
+	where Regions
+}
+
+// signalAsk understands a request about a moment.
+func (e *Engine) signalAsk(ctx context.Context, req *SignalsRequest, at time.Time) (*signalAsk, error) {
+	ask := &signalAsk{where: e.Regions}
+	var err error
+	if ask.names, err = req.names(); err != nil {
+		return nil, err
+	}
+	if ask.scene, err = e.plain(ctx, &req.Filter, askSignals); err != nil {
+		return nil, err
+	}
+	ask.scene.at = at
+	test := &ask.scene.plan.spec
+	ask.specs, err = e.specsFor(ctx, ask.scene, test.active() || test.derived != nil)
+	return ask, err
+}
+
+// selection returns what to ask the store for.
+func (a *signalAsk) selection() gputide.Selection {
+	return gputide.Selection{Matches: a.scene.plan.key}
+}
+
+// keeps judges the key of a signal by what the store does not select by.
+func (a *signalAsk) keeps(k *gputide.Key) bool {
+	p := a.scene.plan
+	return p.matches(k) && p.place.covers(a.where, k) && (a.specs == nil || a.specs.matches(&p.spec, k))
+}
+
 // signals reads the signals that answer a request, sorted by name and key.
 func (e *Engine) signals(ctx context.Context, req *SignalsRequest) ([]gputide.SignalValue, time.Time, error) {
-	names, err := req.names()
+	at := e.moment(req.At)
+	ask, err := e.signalAsk(ctx, req, at)
 	if err != nil {
-		return nil, time.Time{}, err
-	}
-	r, err := e.plain(ctx, &req.Filter, askSignals)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	r.at = e.moment(req.At)
-	test := &r.plan.spec
-	specs, err := e.specsFor(ctx, r, test.active() || test.derived != nil)
-	if err != nil {
-		return nil, time.Time{}, err
+		return nil, at, err
 	}
 	var out []gputide.SignalValue
-	for _, name := range names {
-		values, err := e.Reader.Signals(ctx, gputide.Selection{Matches: r.plan.key}, name, r.at)
+	for _, name := range ask.names {
+		values, err := e.Reader.Signals(ctx, ask.selection(), name, at)
 		if err != nil {
-			return nil, time.Time{}, fmt.Errorf("signal %s: %w", name, err)
+			return nil, at, fmt.Errorf("signal %s: %w", name, err)
 		}
 		for i := range values {
-			k := &values[i].Key
-			if r.plan.matches(k) && r.plan.place.covers(e.Regions, k) && (specs == nil || specs.matches(test, k)) {
+			if ask.keeps(&values[i].Key) {
 				out = append(out, values[i])
 			}
 		}
 	}
 	slices.SortStableFunc(out, compareSignals)
-	return out, r.at, nil
+	return out, at, nil
 }
 
 // names returns the signals asked for.
@@ -135,10 +160,14 @@ func countSignals(sorted []gputide.SignalValue) []SignalCountRow {
 			Name: Text(c.name), Value: c.value, Label: Text(gputide.SignalLabel(c.name, c.value)), Count: n,
 		})
 	}
-	slices.SortFunc(out, func(a, b SignalCountRow) int {
+	sortCounts(out)
+	return out
+}
+
+func sortCounts(rows []SignalCountRow) {
+	slices.SortFunc(rows, func(a, b SignalCountRow) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
 	})
-	return out
 }
 
 func signalRow(s *gputide.SignalValue, at time.Time) SignalRow {
@@ -154,7 +183,12 @@ func (e *Engine) emptySignals(ctx context.Context, req SignalsRequest) (*Empty, 
 		cs = append(cs, constraint[SignalsRequest]{"name=" + req.Name, func(r *SignalsRequest) { r.Name = "" }})
 	}
 	cs = append(cs, momentConstraint(req, func(r *SignalsRequest) *time.Time { return &r.At })...)
+	cs = append(cs, windowConstraints(req, func(r *SignalsRequest) (from, to *time.Time) { return &r.From, &r.To })...)
 	return whyEmpty(req, cs, "signals", func(less SignalsRequest) (int, error) {
+		if less.windowed() {
+			found, _, err := e.signalPasts(ctx, &less)
+			return len(found), err
+		}
 		rows, _, err := e.signals(ctx, &less)
 		return len(rows), err
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,16 +16,21 @@ const signalsLong = `Facts about offers that are not prices: availability, numbe
 interruption band, savings, placement score, eviction rate. A signal has only the
 key fields its source states.
 
+With --since, --from or --to every value a signal had in that time is listed with
+when it held; --count-by value then counts the signals that had it at some time,
+and tells for which share of the time.
+
 ` + listHelp
 
 const signalsExample = `  gputide query signals --name availability --provider runpod
   gputide query signals --name interruption --type p5.48xlarge
-  gputide query signals --name interruption --count-by value`
+  gputide query signals --name interruption --count-by value
+  gputide query signals --name availability --gpu h100 --since 30d`
 
 // signalsFlags are the flags of `query signals` beside its filters.
 type signalsFlags struct {
-	name, at, countBy, out string
-	limit                  int
+	name, at, since, from, to, countBy, out string
+	limit                                   int
 }
 
 func (m *Main) signalsCmd() *cobra.Command {
@@ -37,6 +43,9 @@ func (m *Main) signalsCmd() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.name, "name", "", "`NAME` of the signal: availability, listings, interruption, savings, placement_score, eviction_rate (default all)")
 	f.StringVar(&o.at, "at", "", "as of a moment, `TIME` in UTC (default now)")
+	f.StringVar(&o.since, "since", "", "over the last `SPAN`: 12h, 90d, 6mo, 1y")
+	f.StringVar(&o.from, "from", "", "from `TIME` on, UTC")
+	f.StringVar(&o.to, "to", "", "before `TIME`, UTC")
 	f.StringVar(&o.countBy, "count-by", "", "count signals by `FIELD`: value")
 	limitFlag(cmd, &o.limit, 0)
 	formatFlag(cmd, &o.out, listFormats[:])
@@ -46,7 +55,7 @@ func (m *Main) signalsCmd() *cobra.Command {
 	return cmd
 }
 
-func (o *signalsFlags) request(filter query.Filter) (query.SignalsRequest, error) {
+func (o *signalsFlags) request(filter query.Filter, now time.Time) (query.SignalsRequest, error) {
 	req := query.SignalsRequest{Filter: filter, Name: o.name, CountBy: o.countBy, Limit: o.limit}
 	if err := checkLimit(o.limit); err != nil {
 		return req, err
@@ -62,8 +71,17 @@ func (o *signalsFlags) request(filter query.Filter) (query.SignalsRequest, error
 		}
 	}
 	var err error
-	req.At, err = parseTime("at", o.at)
-	return req, err
+	if req.At, err = parseTime("at", o.at); err != nil {
+		return req, err
+	}
+	w := windowFlags{since: o.since, from: o.from, to: o.to, over: string(query.OverTime)}
+	if req.From, req.To, err = w.window(now); err != nil {
+		return req, err
+	}
+	if o.at != "" && (!req.From.IsZero() || !req.To.IsZero()) {
+		return req, usagef("--at is a moment, --since, --from and --to are a window: give one")
+	}
+	return req, nil
 }
 
 func (m *Main) signals(ctx context.Context, o signalsFlags, filter query.Filter) error {
@@ -71,7 +89,7 @@ func (m *Main) signals(ctx context.Context, o signalsFlags, filter query.Filter)
 	if err != nil {
 		return err
 	}
-	req, err := o.request(filter)
+	req, err := o.request(filter, m.Now())
 	if err != nil {
 		return err
 	}
@@ -80,10 +98,15 @@ func (m *Main) signals(ctx context.Context, o signalsFlags, filter query.Filter)
 		return err
 	}
 	end := answer{noun: "signals", empty: ans.Empty, more: "--limit 0 shows all"}
-	if o.countBy != "" {
+	end.shown, end.total = len(ans.Counts)+len(ans.Spans)+len(ans.Rows), ans.Total
+	switch {
+	case o.countBy != "":
+		end.noun = "values"
 		end.noRoom, err = show(m, form, signalCountColumns(), signalCountTable(), ans.Counts)
-	} else {
-		end.shown, end.total = len(ans.Rows), ans.Total
+	case !req.From.IsZero() || !req.To.IsZero():
+		end.noun = "values"
+		end.noRoom, err = show(m, form, signalSpanColumns(), signalSpanTable(), ans.Spans)
+	default:
 		end.noRoom, err = show(m, form, signalColumns(), signalTable(), ans.Rows)
 	}
 	m.footer(end)
@@ -124,6 +147,25 @@ func signalCountTable() []column[query.SignalCountRow] {
 		{head: "VALUE", cell: func(r *query.SignalCountRow) string { return strconv.FormatInt(r.Value, 10) }, right: true},
 		{head: "MEANS", cell: func(r *query.SignalCountRow) string { return string(r.Label) }},
 		{head: "SIGNALS", cell: func(r *query.SignalCountRow) string { return strconv.FormatInt(r.Count, 10) }, right: true},
+		{head: "OF TIME", cell: func(r *query.SignalCountRow) string { return shareText(r.ShareOfTime) }, right: true},
+	}
+}
+
+func signalSpanTable() []column[query.SignalSpanRow] {
+	type row = query.SignalSpanRow
+	return []column[row]{
+		{head: "NAME", cell: func(r *row) string { return string(r.Name) }},
+		{head: "VALUE", cell: func(r *row) string { return strconv.FormatInt(r.Value, 10) }, right: true},
+		{head: "MEANS", cell: func(r *row) string { return string(r.Label) }},
+		{head: "FROM", cell: func(r *row) string { return stamp(r.From.Time) }},
+		{head: "TO", cell: func(r *row) string { return stamp(r.To.Time) }},
+		{head: "PROVIDER", cell: func(r *row) string { return sellerText(&r.KeyRow) }},
+		{head: "REGION", cell: func(r *row) string { return place(&r.KeyRow) }, least: 8},
+		{head: "TYPE", cell: func(r *row) string { return string(r.InstanceType) }, least: 8},
+		{head: "MARKET", cell: func(r *row) string { return purchase(&r.KeyRow) }, shed: 2},
+		{head: "OS", cell: func(r *row) string { return software(&r.KeyRow) }, shed: 3},
+		{head: "TIER", cell: func(r *row) string { return string(r.Tier) }, shed: 4},
+		{head: "OBSERVED", cell: func(r *row) string { return stamp(r.ObservedAt.Time) }, shed: 1},
 	}
 }
 
@@ -134,4 +176,13 @@ func signalColumns() []string {
 	}
 }
 
-func signalCountColumns() []string { return []string{"name", "value", "label", "count"} }
+func signalCountColumns() []string {
+	return []string{"name", "value", "label", "count", "share_of_time"}
+}
+
+func signalSpanColumns() []string {
+	return []string{
+		"name", "value", "label", "provider", "partition", "seller", "region", "zone", "instance_type", "market", "plan", "term",
+		"payment", "os", "license", "tenancy", "tier", "volume", "stat", "tax", "currency", "from", "to", "observed_at",
+	}
+}

@@ -81,6 +81,8 @@ func TestSchemas(t *testing.T) {
 		{"types", false, []string{"query", "types"}},
 		{"signals", false, []string{"query", "signals"}},
 		{"signals", false, []string{"query", "signals", "--name", "availability", "--count-by", "value"}},
+		{"signals", false, []string{"query", "signals", "--from", "2026-01-01", "--to", "2026-12-31"}},
+		{"signals", false, []string{"query", "signals", "--from", "2026-01-01", "--count-by", "value"}},
 		{"explain", true, []string{"explain", id}},
 		{"gpus", false, []string{"gpus"}},
 		{"providers", false, []string{"providers"}},
@@ -127,7 +129,8 @@ func TestSchemas(t *testing.T) {
 func TestCSVColumns(t *testing.T) {
 	tests := map[string][]string{
 		"offers": offerColumns(), "changes": changeColumns(), "types": typeColumns(), "runs": runColumns(),
-		"trend": trendColumns([]string{"gpu"}), "discount": discountColumns(), "compare": compareColumns(), "changes outliers": outlierColumns(), "fx": rateColumns(),
+		"trend": trendColumns([]string{"gpu"}), "discount": discountColumns(), "compare": compareColumns(), "changes outliers": outlierColumns(), "signals": signalColumns(),
+		"signals spans": signalSpanColumns(), "signals counts": signalCountColumns(), "fx": rateColumns(),
 		"quarantine": refusedColumns(), "providers": providerColumns(), "gpus": gpuColumns(), "crawl": crawlColumns(),
 	}
 	for name, columns := range tests {
