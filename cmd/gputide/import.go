@@ -66,6 +66,7 @@ func (m *Main) importCmd() *cobra.Command {
 	fs.StringArrayVar(&o.set, "set", nil, "`FIELD=VALUE`: a key field of every row; repeatable")
 	fs.StringVar(&o.at, "at", "", "`TIME` the file was observed, where it does not say so itself")
 	formatFlag(cmd, &o.out, objectFormats[:])
+	cmd.AddCommand(m.pricelistCmd())
 	return cmd
 }
 

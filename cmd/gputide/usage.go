@@ -41,7 +41,7 @@ func usage(cmd *cobra.Command) error {
 // useLine is how a command is called; one that only groups others names no
 // flags.
 func useLine(cmd *cobra.Command) string {
-	if cmd.HasAvailableSubCommands() {
+	if cmd.HasAvailableSubCommands() && cmd.Name() == cmd.Use { // it takes no argument of its own
 		return cmd.CommandPath() + " COMMAND"
 	}
 	return cmd.UseLine()

@@ -71,8 +71,10 @@ func (h *hop) deliver(ctx context.Context, resp *http.Response, data []byte) (*h
 func (h *hop) handOut(resp *http.Response, b *body) {
 	resp.Body = b
 	resp.Request = h.req
-	resp.Header.Del("Content-Encoding")
-	resp.Header.Del("Content-Length")
+	if h.req.Method != http.MethodHead { // of those of HEAD they tell what a GET would transfer
+		resp.Header.Del("Content-Encoding")
+		resp.Header.Del("Content-Length")
+	}
 	resp.ContentLength = -1
 	resp.Uncompressed = true
 }

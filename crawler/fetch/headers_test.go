@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -65,5 +66,34 @@ func TestCredentialsStay(t *testing.T) {
 	}
 	if len(got) != 4 {
 		t.Errorf("%d hops", len(got))
+	}
+}
+
+// TestHeadTellsTheLength: the answer to HEAD says how long a body is, as the
+// host states it, and has none; that to GET says nothing of its decoded body.
+func TestHeadTellsTheLength(t *testing.T) {
+	w, stop := newWorld(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/stated") {
+			w.Header().Set("Content-Length", "5")
+		}
+		if r.Method == http.MethodGet {
+			_, _ = w.Write([]byte("hello"))
+		}
+	}), Options{}, testInfo())
+	defer stop()
+	for _, tt := range []struct{ method, path, length string }{
+		{http.MethodHead, "stated", "5"}, {http.MethodHead, "silent", ""}, {http.MethodGet, "stated", ""},
+	} {
+		resp, err := w.Do(t.Context(), Request{Source: "list", Method: tt.method, URL: "http://localhost/" + tt.path})
+		fatal(t, err)
+		if got := resp.Header.Get("Content-Length"); got != tt.length {
+			t.Errorf("%s %s: length %q, want %q", tt.method, tt.path, got, tt.length)
+		}
+		body, err := io.ReadAll(resp.Body)
+		fatal(t, err)
+		fatal(t, resp.Body.Close())
+		if (string(body) == "hello") != (tt.method == http.MethodGet) {
+			t.Errorf("%s %s: body %q", tt.method, tt.path, body)
+		}
 	}
 }
