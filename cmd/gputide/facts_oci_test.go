@@ -71,6 +71,11 @@ func ociEstimator(name string, wrap func([]byte) fixture, edits []mutation) reco
 				"BM.GPU.A100-v2.8 256 2048 x86_64 true", "BM.GPU4.8 128 2048 x86_64 true", "BM.GPU.RTXPRO.8 <null> <null> x86_64 true",
 				"VM.GPU3.1 12 90 x86_64 false",
 			)},
+			{
+				"11 offers; a sum of parts that have no price is refused and counted",
+				[]string{"runs", "show", "1"},
+				became("estimator-products", "11", "{}", `{"part_not_listed":2}`),
+			},
 		},
 		edits: edits,
 	}
@@ -186,16 +191,21 @@ func ociCompute() recording {
 	}
 }
 
-// leftOut checks what became of the rows of a source in the only run: how many
-// offers were kept, and how many rows were left out for which reason.
+// leftOut is became for a source of which no row was skipped.
 func leftOut(source, kept, omitted string) func([]answerRow) error {
+	return became(source, kept, omitted, "{}")
+}
+
+// became checks what became of the rows of a source in the only run: how many
+// offers were kept, and how many rows were left out or skipped for which reason.
+func became(source, kept, omitted, skipped string) func([]answerRow) error {
 	return func(rows []answerRow) error {
 		for _, run := range rows {
 			sources, _ := run["sources"].([]any)
 			for _, s := range sources {
 				row, _ := s.(map[string]any)
 				if got := answerRow(row); got.text("source") == source {
-					return has("kept omitted skipped", kept+" "+omitted+" {}")([]answerRow{got})
+					return has("kept omitted skipped", kept+" "+omitted+" "+skipped)([]answerRow{got})
 				}
 			}
 		}

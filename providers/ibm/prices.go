@@ -203,17 +203,9 @@ func (m *metric) tiers() (tiers []tier, reason string) {
 	if string(m.Quantity) != "1" { // a price of several hours would need dividing
 		return nil, "charge_unit_quantity"
 	}
-	for _, a := range m.Amounts {
-		if a.Country != country {
-			continue
-		}
-		if a.Currency != currency {
-			return nil, "other_currency"
-		}
-		tiers = append(tiers, a.Prices...)
-	}
-	if len(tiers) == 0 {
-		return nil, "no_price"
+	tiers, reason = m.usd()
+	if reason != "" {
+		return nil, reason
 	}
 	switch m.TierModel {
 	case "Linear Tier", "Linear", "Proration":
@@ -228,6 +220,23 @@ func (m *metric) tiers() (tiers []tier, reason string) {
 		}
 	default: // a price of a block, not of an hour
 		return nil, "tier_model"
+	}
+	return tiers, ""
+}
+
+// usd returns the prices of the list for the USA as they stand.
+func (m *metric) usd() (tiers []tier, reason string) {
+	for _, a := range m.Amounts {
+		if a.Country != country {
+			continue
+		}
+		if a.Currency != currency {
+			return nil, "other_currency"
+		}
+		tiers = append(tiers, a.Prices...)
+	}
+	if len(tiers) == 0 {
+		return nil, "no_price"
 	}
 	return tiers, ""
 }

@@ -52,7 +52,7 @@ func TestToken(t *testing.T) {
 				})})
 				defer f.Close()
 				c := new(providertest.Collector)
-				err := New(f, "key-123456789").CrawlSpecs(t.Context(), gputide.NewBatch("ibm", providertest.Moment(), c))
+				err := New(f, "key-123456789").CrawlSpecs(t.Context(), newBatch(c))
 				if !errors.Is(err, tt.want) || (err != nil && strings.Contains(err.Error(), "key-123456789")) {
 					t.Errorf("error %v, want %v", err, tt.want)
 				}
@@ -77,7 +77,7 @@ func TestWithoutKey(t *testing.T) {
 	})})
 	defer f.Close()
 	c := new(providertest.Collector)
-	if err := New(f, "").CrawlSpecs(t.Context(), gputide.NewBatch("ibm", providertest.Moment(), c)); err != nil {
+	if err := New(f, "").CrawlSpecs(t.Context(), newBatch(c)); err != nil {
 		t.Error(err)
 	}
 	if errs := c.Errors(sourceProfiles); len(errs) != 1 || !errors.Is(errs[0], gputide.ErrNeedsKey) || !strings.Contains(errs[0].Error(), envKey) {

@@ -67,14 +67,24 @@ func collect(t testing.TB, exchanges ...providertest.Exchange) (*providertest.Co
 	return providertest.Collect(t.Context(), New(providertest.Replay(t, "ibm", exchanges...), ""))
 }
 
-// said lists what came of the rows, but for those of the good one.
-func said(c *providertest.Collector) []string {
+func newBatch(c *providertest.Collector) *gputide.Batch {
+	return gputide.NewBatch("ibm", providertest.Moment(), c)
+}
+
+// offersOf lists the offers as text.
+func offersOf(c *providertest.Collector) []string {
 	var out []string
 	for _, o := range c.Offers {
-		if k := &o.Key; k.Region != "us-south" {
-			out = append(out, strings.Join(strings.Fields(fmt.Sprintln(k.Market, k.Region, k.Volume, k.Currency, o.Price.Amount, o.Price.Unit)), " "))
-		}
+		k := &o.Key
+		out = append(out, strings.Join(strings.Fields(fmt.Sprintln(k.Market, k.Region, k.Volume, k.Currency, o.Price.Amount, o.Price.Unit)), " "))
 	}
+	slices.Sort(out)
+	return out
+}
+
+// said lists what came of the rows, but for those of the good one.
+func said(c *providertest.Collector) []string {
+	out := slices.DeleteFunc(offersOf(c), func(s string) bool { return strings.Contains(s, "us-south") })
 	for _, s := range c.Skips {
 		if s.Key != nil {
 			out = append(out, fmt.Sprint(s.Key.Market, " ", s.Key.Region, " ", s.Reason))
@@ -274,7 +284,7 @@ func FuzzRows(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, row []byte) {
 		c := new(providertest.Collector)
-		r := &run{b: gputide.NewBatch("ibm", providertest.Moment(), c), cards: table}
+		r := &run{b: newBatch(c), cards: table}
 		var d deployment
 		if json.Unmarshal(row, &d) == nil {
 			r.addDeployment(&d, profile, table.spec(profile))

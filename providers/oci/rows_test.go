@@ -91,20 +91,17 @@ const goodName = "BM.GPU.H100.8"
 
 func goodShape() string { return shape(map[string]string{"name": `"` + goodName + `"`}) }
 
-func TestShape(t *testing.T) {
-	cpu := map[string]string{
+// cpuShape returns the members of a shape without cards, one of them replaced.
+func cpuShape(name, v string) map[string]string {
+	m := map[string]string{
 		"name": `"BM.Standard.E4.128"`, "gpuQty": "null", "gpuMemoryQty": "null", "subType": `{"value":"standard"}`, "processorType": `{"value":"amd"}`,
 		"products": `[{"partNumber":"P1","qty":128,"type":{"value":"ocpu"}},{"partNumber":"P2","qty":81.6,"type":{"value":"disk"}}]`,
 	}
-	with := func(name, v string) map[string]string {
-		m := map[string]string{name: v}
-		for n, v := range cpu {
-			if _, there := m[n]; !there {
-				m[n] = v
-			}
-		}
-		return m
-	}
+	m[name] = v
+	return m
+}
+
+func TestShape(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		replace map[string]string
@@ -129,11 +126,11 @@ func TestShape(t *testing.T) {
 		{"retired", map[string]string{"status": `"INACTIVE"`}, []string{"not_active 1"}},
 		{"no status", map[string]string{"status": ""}, []string{"on_demand BM.GPU.X9.8 no_status"}},
 		{"no name", map[string]string{"name": ""}, []string{"market=on_demand bad_shape", "market=spot bad_shape"}},
-		{"sum of parts", cpu, []string{"on_demand BM.Standard.E4.128  core 2.5×128 local_ssd 0.01×81.6"}},
-		{"half of each part", with("allowPreemptible", "true"), []string{"on_demand BM.Standard.E4.128  core 2.5×128 local_ssd 0.01×81.6", "spot BM.Standard.E4.128  core 2.5×64 local_ssd 0.01×40.8"}},
-		{"sum with a missing part", with("products", `[{"partNumber":"P1","qty":1,"type":{"value":"ocpu"}},{"partNumber":"P9","qty":1,"type":{"value":"memory"}}]`), []string{"on_demand BM.Standard.E4.128 part_not_listed"}},
-		{"flexible", with("subType", `{"value":"flexible"}`), []string{"flexible_shape 1"}},
-		{"dedicated host", with("name", `"DVH.Standard.E4.128"`), []string{"other_product 1"}},
+		{"sum of parts", cpuShape("allowPreemptible", "false"), []string{"on_demand BM.Standard.E4.128  core 2.5×128 local_ssd 0.01×81.6"}},
+		{"half of each part", cpuShape("allowPreemptible", "true"), []string{"on_demand BM.Standard.E4.128  core 2.5×128 local_ssd 0.01×81.6", "spot BM.Standard.E4.128  core 2.5×64 local_ssd 0.01×40.8"}},
+		{"sum with a missing part", cpuShape("products", `[{"partNumber":"P1","qty":1,"type":{"value":"ocpu"}},{"partNumber":"P9","qty":1,"type":{"value":"memory"}}]`), []string{"on_demand BM.Standard.E4.128 part_not_listed"}},
+		{"flexible", cpuShape("subType", `{"value":"flexible"}`), []string{"flexible_shape 1"}},
+		{"dedicated host", cpuShape("name", `"DVH.Standard.E4.128"`), []string{"other_product 1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, err := crawl(t, map[string]string{
