@@ -30,6 +30,7 @@ var parts = []part{
 	{"pricelist", benchPriceList},
 	{"store", benchStore},
 	{"years", benchYears},
+	{"clouds", benchClouds},
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {

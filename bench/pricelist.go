@@ -116,7 +116,7 @@ func vmHWM() (int64, error) {
 func benchPriceList(ctx context.Context, out, _ io.Writer, dir string, sz sizes) error {
 	size, rounds := sz.listBytes, sz.rounds
 	path := filepath.Join(dir, "list.csv")
-	if err := writeList(path, size); err != nil {
+	if err := writeList("../fixtures/aws/us-east-1.csv", path, size); err != nil {
 		return err
 	}
 	best := make([]reading, len(readers))
@@ -164,11 +164,11 @@ func child(ctx context.Context, reader, path string) (reading, error) {
 	return got, json.Unmarshal(stdout, &got)
 }
 
-// writeList repeats the rows of the project's own price-list fixture, which
-// carry real figures in the true form, with a new SKU each time. One row in a
+// writeList repeats the rows of one of the project's own price-list fixtures,
+// which carry real figures in the true form, with a new SKU each time. One row in a
 // hundred is the on-demand Linux row.
-func writeList(path string, size int64) error {
-	head, linux, others, err := fixtureRows()
+func writeList(from, path string, size int64) error {
+	head, linux, others, err := fixtureRows(from)
 	if err != nil {
 		return err
 	}
@@ -180,12 +180,13 @@ func writeList(path string, size int64) error {
 	w.Write(head) //nolint:errcheck // Flush reports it
 	written := int64(len(head))
 	for n := 0; written < size; n++ {
-		rows := others[n%len(others)]
-		if n%100 == 0 {
-			rows = linux[n/100%len(linux)]
+		rows := linux
+		if n%100 != 0 && len(others) > 0 || len(linux) == 0 {
+			rows = others
 		}
+		group := rows[(n+n/100)%len(rows)]
 		sku := fmt.Appendf(nil, "%016d", n)
-		for _, r := range rows {
+		for _, r := range group {
 			r = bytes.ReplaceAll(r, r[1:17], sku)
 			w.Write(r) //nolint:errcheck // Flush reports it
 			written += int64(len(r))
@@ -197,8 +198,7 @@ func writeList(path string, size int64) error {
 // fixtureRows returns the preamble and header of the fixture, its on-demand
 // Linux rows, and its other rows, grouped by SKU and term so that the two rows
 // of a reserved term stay together.
-func fixtureRows() (head []byte, linux, others [][][]byte, err error) {
-	const path = "../fixtures/aws/us-east-1.csv"
+func fixtureRows(path string) (head []byte, linux, others [][][]byte, err error) {
 	body, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, nil, err
@@ -223,7 +223,7 @@ func fixtureRows() (head []byte, linux, others [][][]byte, err error) {
 		}
 		others[i] = append(others[i], line)
 	}
-	if len(linux) == 0 || len(others) == 0 {
+	if len(linux) == 0 && len(others) == 0 {
 		return nil, nil, nil, fmt.Errorf("%s has no row of either kind", path)
 	}
 	return head, linux, others, nil
