@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -26,6 +27,7 @@ func (db *DB) Check(ctx context.Context) error {
 			return err
 		}
 		c.v = v
+		c.packs()
 		c.book(v.offers)
 		c.book(v.signals)
 		c.runLog()
@@ -335,5 +337,57 @@ func (c *checker) specs() {
 		}
 		_, err := specs.decode(be32(k), be32(k[4:]), v)
 		c.add(err)
+	}
+}
+
+// packs checks every packed block and their order.
+func (c *checker) packs() {
+	for _, parent := range [][]byte{nil, bucketSignal} {
+		from := buckets(c.v.tx.Tx)
+		if parent != nil {
+			from = c.v.tx.Bucket(parent)
+		}
+		p := from.Bucket(bucketPack)
+		if p == nil {
+			continue
+		}
+		cur := p.Cursor()
+		for name, _ := cur.First(); name != nil; name, _ = cur.Next() {
+			if form, ok := formOf(name); ok {
+				c.blocks(string(name), form, p.Bucket(name))
+			} else {
+				c.fault("pack", "blocks of %q, which is no table", name)
+			}
+		}
+	}
+}
+
+func (c *checker) blocks(name string, form packForm, b *bolt.Bucket) {
+	var prev []byte
+	cur := b.Cursor()
+	for k, v := cur.First(); k != nil; k, v = cur.Next() {
+		h, _, err := decodePackHead(v)
+		if err != nil {
+			c.add(blockError(name, err))
+			continue
+		}
+		block, err := c.v.tx.packs.unpack(v, 0)
+		if err != nil {
+			c.add(blockError(name, err))
+			continue
+		}
+		if h.form != form || h.id > c.v.tx.known || block.len() == 0 {
+			c.fault("pack", "block %d of %s is of form %d and has %d entries", h.id, name, h.form, block.len())
+			continue
+		}
+		if first := block.key(0); bytes.Compare(first, k) < 0 || bytes.Compare(k, prev) <= 0 {
+			c.fault("pack", "block %d of %s begins before its place", h.id, name)
+		}
+		for i := range block.len() {
+			if _, err := block.value(i); err != nil {
+				c.add(blockError(name, err))
+			}
+		}
+		prev = block.key(block.len() - 1)
 	}
 }
