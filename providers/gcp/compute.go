@@ -21,28 +21,48 @@ const (
 	mibPerGiB = 1024
 )
 
-// sold says which region has which machine type; nil where that is not known.
+// sold says which region has which instance type; nil where that is not known.
 type sold map[string]map[string]bool
 
-// in reports whether a machine type may be had in a region, as far as is known.
-func (s sold) in(instanceType, region string) bool { return s == nil || s[instanceType][region] }
-
-// types reads the machine types from the Compute API.
-func (r *run) types(ctx context.Context) error {
-	err := r.readTypes(ctx)
-	switch {
-	case errors.Is(err, gputide.ErrNeedsKey), errors.Is(err, gputide.ErrNotInFixture):
-		r.b.Source(sourceTypes, gputide.SourceSkipped, err)
-		return nil
-	case err != nil:
-		r.b.Source(sourceTypes, gputide.SourceFailed, err)
-		return err
+func (s sold) add(instanceType, region string) {
+	if s[instanceType] == nil {
+		s[instanceType] = map[string]bool{}
 	}
-	r.b.Source(sourceTypes, gputide.SourceOK, nil)
-	return nil
+	s[instanceType][region] = true
 }
 
-func (r *run) readTypes(ctx context.Context) error {
+// in reports whether an instance type may be had in a region, as far as is
+// known.
+func (s sold) in(instanceType, region string) bool { return s == nil || s[instanceType][region] }
+
+// types reads from the Compute API what there is and where, each list from its
+// own source. Without one nothing is concluded from it.
+func (r *run) types(ctx context.Context) error {
+	var failed []error
+	for _, s := range []struct {
+		id, list string
+		end      func(*typeList) error
+	}{{sourceTypes, "machineTypes", r.endMachines}, {sourceCards, "acceleratorTypes", r.endCards}} {
+		l := typeList{table: r.table, sold: sold{}, specs: map[string]gputide.Spec{}}
+		err := r.aggregated(ctx, s.id, s.list, &l)
+		if err == nil {
+			err = s.end(&l)
+		}
+		switch {
+		case errors.Is(err, gputide.ErrNeedsKey), errors.Is(err, gputide.ErrNotInFixture):
+			r.b.Source(s.id, gputide.SourceSkipped, err)
+		case err != nil:
+			r.b.Source(s.id, gputide.SourceFailed, err)
+			failed = append(failed, err)
+		default:
+			r.b.Source(s.id, gputide.SourceOK, nil)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// aggregated reads a list of all zones, page by page.
+func (r *run) aggregated(ctx context.Context, source, list string, l *typeList) error {
 	project, token := r.cfg.Project, r.cfg.AccessToken
 	switch {
 	case r.http.Replaying():
@@ -50,43 +70,40 @@ func (r *run) readTypes(ctx context.Context) error {
 	case project == "" || token == "":
 		return &gputide.HintError{Err: gputide.ErrNeedsKey, Hint: "set " + envToken + " and " + envProject}
 	}
-	base := typesURL + url.PathEscape(project) + "/aggregated/machineTypes?maxResults=" + typesPerPage
-	l := typeList{table: r.table, sold: sold{}, specs: map[string]gputide.Spec{}}
 	tokens := map[string]bool{}
+	base := typesURL + url.PathEscape(project) + "/aggregated/" + list + "?maxResults=" + typesPerPage
 	address := base
 	for page := 1; ; page++ {
 		if page > maxTypePages {
-			return drift(sourceTypes, "nextPageToken", fmt.Sprintf("an end within %d pages", maxTypePages), address)
+			return drift(source, "nextPageToken", fmt.Sprintf("an end within %d pages", maxTypePages), address)
 		}
-		var list machineTypes
+		var answer zonePage
 		_, err := r.http.JSON(ctx, fetch.Request{
-			Source: sourceTypes, URL: address, Header: map[string][]string{"Authorization": {"Bearer " + token}},
-		}, &list)
+			Source: source, URL: address, Header: map[string][]string{"Authorization": {"Bearer " + token}},
+		}, &answer)
 		if err != nil {
-			return fmt.Errorf("page %d: %w", page, err)
+			return err
 		}
-		if list.Items == nil {
-			return drift(sourceTypes, "items", "an object", "none")
+		if answer.Items == nil {
+			return drift(source, "items", "an object", "none")
 		}
-		for zone, z := range list.Items {
-			for i := range z.MachineTypes {
-				l.take(zone, &z.MachineTypes[i])
-			}
+		for zone, z := range answer.Items {
+			l.take(zone, &z)
 		}
-		next := list.NextPageToken
+		next := answer.NextPageToken
 		switch {
 		case next == "":
-			return r.endTypes(&l)
+			return nil
 		case tokens[next]:
-			return drift(sourceTypes, "nextPageToken", "a new token", next)
+			return drift(source, "nextPageToken", "a new token", next)
 		}
 		tokens[next], address = true, base+"&pageToken="+url.QueryEscape(next)
 	}
 }
 
-// endTypes keeps what was read once all of it was: half a list would make the
-// other half look unsold.
-func (r *run) endTypes(l *typeList) error {
+// endMachines keeps the machine types once all were read: half a list would make
+// the other half look unsold.
+func (r *run) endMachines(l *typeList) error {
 	switch {
 	case len(l.sold) == 0:
 		return drift(sourceTypes, "items.*.machineTypes[].name", "machine types", "none in any zone")
@@ -100,29 +117,49 @@ func (r *run) endTypes(l *typeList) error {
 	return nil
 }
 
-// typeList is what was read of the machine types of all zones.
-type typeList struct {
-	table       *table
-	sold        sold
-	specs       map[string]gputide.Spec // of accelerated types
-	accelerated int
+// endCards keeps the accelerator types once all were read.
+func (r *run) endCards(l *typeList) error {
+	switch {
+	case l.cards == 0:
+		return drift(sourceCards, "items.*.acceleratorTypes[].name", "accelerator types", "none in any zone")
+	case l.bounded == 0:
+		return drift(sourceCards, "items.*.acceleratorTypes[].maximumCardsPerInstance", "it in some accelerator type", fmt.Sprintf("none of %d", l.cards))
+	}
+	r.cards = l.sold
+	return nil
 }
 
-// take takes a machine type of one zone: "zones/us-central1-a".
-func (l *typeList) take(zone string, t *machineType) {
-	switch t.Deprecated.State {
-	case "OBSOLETE", "DELETED": // none can be made any more
-		return
-	}
+// typeList is what was read of the types of all zones.
+type typeList struct {
+	table          *table
+	sold           sold
+	specs          map[string]gputide.Spec // of accelerated machine types
+	accelerated    int
+	cards, bounded int // accelerator types, and those with a maximum
+}
+
+// take takes what one zone has: "zones/us-central1-a".
+func (l *typeList) take(zone string, z *zoneTypes) {
 	zone = strings.TrimPrefix(zone, "zones/")
 	cut := strings.LastIndexByte(zone, '-')
-	if t.Name == "" || cut <= 0 {
+	if cut <= 0 {
 		return
 	}
-	if l.sold[t.Name] == nil {
-		l.sold[t.Name] = map[string]bool{}
+	region := zone[:cut]
+	for i := range z.MachineTypes {
+		if t := &z.MachineTypes[i]; t.Name != "" && !t.Deprecated.gone() {
+			l.takeMachine(region, t)
+		}
 	}
-	l.sold[t.Name][zone[:cut]] = true
+	for i := range z.AcceleratorTypes {
+		if t := &z.AcceleratorTypes[i]; t.Name != "" && !t.Deprecated.gone() {
+			l.takeCards(region, t)
+		}
+	}
+}
+
+func (l *typeList) takeMachine(region string, t *machineType) {
+	l.sold.add(t.Name, region)
 	known := l.table.byName[t.Name]
 	if len(t.Accelerators) > 0 {
 		l.accelerated++
@@ -131,6 +168,23 @@ func (l *typeList) take(zone string, t *machineType) {
 	}
 	if _, done := l.specs[t.Name]; !done {
 		l.specs[t.Name] = t.spec(known)
+	}
+}
+
+// takeCards takes cards that can be attached to a machine, as many as one takes.
+func (l *typeList) takeCards(region string, t *acceleratorType) {
+	l.cards++
+	if t.Most != nil {
+		l.bounded++
+	}
+	a := l.table.byRate[t.Name]
+	if a == nil {
+		return
+	}
+	for _, n := range a.counts {
+		if t.Most == nil || n <= *t.Most {
+			l.sold.add(a.instanceType(n), region)
+		}
 	}
 }
 

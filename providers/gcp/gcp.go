@@ -9,7 +9,8 @@
 // https://cloud.google.com/products/compute/pricing/accelerator-optimized. The
 // catalogue is the more authoritative: it feeds a market where it answers, and
 // the page where it does not. With an access token the Compute API says which
-// machine types there are and in which zones; machines.csv stands in for it.
+// machine types and attachable cards there are and in which zones; machines.csv
+// stands in for it.
 //
 // The catalogue has no machine types: it prices vCPUs, memory, cards and local
 // SSD one by one, and only the description of a SKU says what it is of and how
@@ -44,6 +45,7 @@ import (
 // IDs of the sources.
 const (
 	sourceTypes    = "machine-types"
+	sourceCards    = "accelerator-types"
 	sourceSKUs     = "skus"
 	sourcePage     = "page"
 	sourceMachines = "machines"
@@ -97,10 +99,16 @@ func info() gputide.Info {
 		Title: "Google Cloud Compute Engine and Cloud TPU",
 		Home:  pageURL,
 		Sources: []gputide.Source{{
-			ID: sourceTypes, Title: "Compute API, aggregated machine types",
+			ID: sourceTypes, Title: "Compute API, machine types of all zones",
 			URL: typesURL + "*/aggregated/machineTypes", Doc: "https://cloud.google.com/compute/docs/reference/rest/v1/machineTypes/aggregatedList",
 			Hosts: []string{"compute.googleapis.com"}, Auth: gputide.AuthKey, Env: []string{envToken, envProject},
 			Gives:    "machine types as the API reports them, and which region sells which",
+			MaxBytes: 64 << 20,
+		}, {
+			ID: sourceCards, Title: "Compute API, accelerator types of all zones",
+			URL: typesURL + "*/aggregated/acceleratorTypes", Doc: "https://cloud.google.com/compute/docs/reference/rest/v1/acceleratorTypes/aggregatedList",
+			Hosts: []string{"compute.googleapis.com"}, Auth: gputide.AuthKey, Env: []string{envToken, envProject},
+			Gives:    "which region sells which attachable GPU, and how many a machine takes",
 			MaxBytes: 64 << 20,
 		}, {
 			ID: sourceSKUs, Title: "Cloud Billing Catalog, SKUs of Compute Engine",
@@ -138,7 +146,8 @@ type run struct {
 	*Provider
 	b     *gputide.Batch
 	table *table
-	sold  sold
+	sold  sold // machine types
+	cards sold // attachable cards
 }
 
 // Crawl reads the machine types, and the prices of each market from the first

@@ -48,12 +48,19 @@ func TestConformance(t *testing.T) {
 			types("items"),
 			types("items.*.machineTypes[].name"),
 			types("items.*.machineTypes[].accelerators"),
+			{Source: "accelerator-types", Path: "items"},
+			{Source: "accelerator-types", Path: "items.*.acceleratorTypes[].name"},
 		},
 		Swaps: [][2]providertest.Field{
 			{skus("skus[].skuId"), skus("skus[].description")},
 			{skus("skus[].category.resourceGroup"), skus("skus[].category.usageType")},
 			{types("items.*.machineTypes[].guestCpus"), types("items.*.machineTypes[].memoryMb")},
 		},
+		Edits: []providertest.Edit{{
+			Name: "the maximum renamed", Source: "accelerator-types", Want: gputide.ErrSchemaDrift, Change: func(body []byte) []byte {
+				return bytes.ReplaceAll(body, []byte("maximumCards"), []byte("cards"))
+			},
+		}},
 		Secrets: []string{apiKey, token},
 		Deviations: []providertest.Deviation{
 			{Name: "digit", Reason: "the catalogue writes money as units and nanos; TestMoney, the page's suite and the facts change their digits"},

@@ -110,10 +110,6 @@ func (c *catalogue) sum(m *machine, mode mode, region string) (parts []gputide.C
 // and market that has them.
 func (r *run) acceleratorOffers(c *catalogue, a *accelerator, n uint32) {
 	spec := a.spec(n)
-	var flags []gputide.Flag
-	if a.kind == gputide.DeviceGPU { // a TPU's price holds for its host, too
-		flags = []gputide.Flag{gputide.FlagAcceleratorOnly}
-	}
 	for _, mode := range modes() {
 		c.eachRegion(rateID{partAccelerator, a.rate, mode}, func(region string, rt *rate) {
 			key := mode.key(region, spec.InstanceType)
@@ -122,7 +118,7 @@ func (r *run) acceleratorOffers(c *catalogue, a *accelerator, n uint32) {
 				return
 			}
 			r.b.Add(gputide.RawOffer{
-				Source: sourceSKUs, Key: key, Spec: spec, SKU: rt.sku, Flags: flags,
+				Source: sourceSKUs, Key: key, Spec: spec, SKU: rt.sku, Flags: r.cardFlags(a, &key),
 				Price: gputide.Published{Amount: rt.amount, Unit: rt.unit, Basis: gputide.BasisAccelerator},
 			})
 		})
@@ -136,4 +132,17 @@ func (r *run) flags(m *machine, k *gputide.Key) []gputide.Flag {
 		return []gputide.Flag{gputide.FlagListedNotSold}
 	}
 	return nil
+}
+
+// cardFlags returns what must be known of cards without a machine. A TPU's price
+// holds for its host, too.
+func (r *run) cardFlags(a *accelerator, k *gputide.Key) []gputide.Flag {
+	if a.kind != gputide.DeviceGPU {
+		return nil
+	}
+	flags := []gputide.Flag{gputide.FlagAcceleratorOnly}
+	if r.table.byRate[a.rate] == a && !r.cards.in(k.InstanceType, k.Region) {
+		flags = append(flags, gputide.FlagListedNotSold)
+	}
+	return flags
 }

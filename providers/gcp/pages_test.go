@@ -175,7 +175,7 @@ func TestNeedsKey(t *testing.T) {
 	if err == nil {
 		t.Error("the page cannot be had")
 	}
-	for _, source := range []string{"machine-types", "skus"} {
+	for _, source := range []string{"machine-types", "accelerator-types", "skus"} {
 		errs := c.Errors(source)
 		if len(errs) != 1 || !errors.Is(errs[0], gputide.ErrNeedsKey) {
 			t.Errorf("%s: %v", source, errs)
@@ -262,6 +262,22 @@ func TestSoldWhere(t *testing.T) {
 		if s.InstanceType == "g4-standard-6" && s.Source == "machine-types" && (s.Device.Known() || *s.MemoryGiB != 22) {
 			t.Errorf("the API's card of a slice, or its memory: %+v", s)
 		}
+	}
+	cards := strings.Replace(address, "machineTypes", "acceleratorTypes", 1)
+	c, err = collect(t, append(
+		answers("", list("", row("A", "Nvidia Tesla V100 GPU running in Americas", "h", "USD", "1", "us-central1", "us-east1"))),
+		providertest.Exchange{Source: "machine-types", URL: address, Body: fmt.Sprintf(types, "")},
+		providertest.Exchange{Source: "accelerator-types", URL: cards, Body: `{"items":{"zones/us-east1-b":{"acceleratorTypes":[
+			{"name":"nvidia-tesla-v100","maximumCardsPerInstance":4},{"name":"nvidia-tesla-p4","deprecated":{"state":"DELETED"}}]}}}`},
+	))
+	var sold []string
+	for _, o := range c.Live() {
+		if !slices.Contains(o.Flags, gputide.FlagListedNotSold) {
+			sold = append(sold, o.Key.InstanceType+" "+o.Key.Region)
+		}
+	}
+	if want := []string{"nvidia-tesla-v100×1 us-east1", "nvidia-tesla-v100×2 us-east1", "nvidia-tesla-v100×4 us-east1"}; err != nil || !slices.Equal(sold, want) {
+		t.Errorf("cards sold: %v, %v", sold, err)
 	}
 	c, err = collect(t, append(prices, providertest.Exchange{
 		Source: "machine-types", URL: address, Body: fmt.Sprintf(types, `,"nextPageToken":"b"`),

@@ -89,6 +89,8 @@ func (r *run) pages(ctx context.Context, key string, c *catalogue) error {
 		switch {
 		case page == 1 && isRefused(err): // the API answers 400 to a wrong key
 			return &gputide.HintError{Err: fmt.Errorf("%w: %w", gputide.ErrAuth, err), Hint: "check the key in " + envKey}
+		case err != nil && page == 1:
+			return err
 		case err != nil:
 			return fmt.Errorf("page %d: %w", page, err)
 		case next == "":

@@ -160,10 +160,13 @@ func number(text string) *float64 {
 	return &v
 }
 
+// instanceType names n cards or chips that are sold without a shape.
+func (a *accelerator) instanceType(n uint32) string { return fmt.Sprintf("%s×%d", a.rate, n) }
+
 // spec describes n cards or chips that are sold without a shape.
 func (a *accelerator) spec(n uint32) *gputide.Spec {
 	return &gputide.Spec{
-		Source: sourceMachines, InstanceType: fmt.Sprintf("%s×%d", a.rate, n),
+		Source: sourceMachines, InstanceType: a.instanceType(n),
 		Device: gputide.Device{Name: a.rate, Kind: a.kind, Count: gputide.NewCount(n, 1), Share: gputide.ShareWhole},
 	}
 }

@@ -32,27 +32,39 @@ type tier struct {
 	} `json:"unitPrice"`
 }
 
-// machineTypes is one page of the Compute API. A zone without machine types has
-// a warning instead.
-type machineTypes struct {
-	Items         map[string]zoneTypes `json:"items"` // by "zones/us-central1-a"
+// zonePage is one page of the Compute API: machine types or accelerator types by
+// zone, "zones/us-central1-a". A zone without any has a warning instead.
+type zonePage struct {
+	Items         map[string]zoneTypes `json:"items"`
 	NextPageToken string               `json:"nextPageToken"`
 }
 
 type zoneTypes struct {
-	MachineTypes []machineType `json:"machineTypes"`
+	MachineTypes     []machineType     `json:"machineTypes"`
+	AcceleratorTypes []acceleratorType `json:"acceleratorTypes"`
 }
 
 type machineType struct {
-	Name         string   `json:"name"`
-	CPUs         *float64 `json:"guestCpus"`
-	MemoryMB     *float64 `json:"memoryMb"` // MiB
-	Architecture string   `json:"architecture"`
-	Deprecated   struct {
-		State string `json:"state"`
-	} `json:"deprecated"`
+	Name         string     `json:"name"`
+	CPUs         *float64   `json:"guestCpus"`
+	MemoryMB     *float64   `json:"memoryMb"` // MiB
+	Architecture string     `json:"architecture"`
+	Deprecated   deprecated `json:"deprecated"`
 	Accelerators []struct {
 		Type  string `json:"guestAcceleratorType"`
 		Count uint32 `json:"guestAcceleratorCount"`
 	} `json:"accelerators"`
 }
+
+type acceleratorType struct {
+	Name       string     `json:"name"`
+	Most       *uint32    `json:"maximumCardsPerInstance"`
+	Deprecated deprecated `json:"deprecated"`
+}
+
+type deprecated struct {
+	State string `json:"state"`
+}
+
+// gone reports whether none can be made any more; what is merely deprecated can.
+func (d deprecated) gone() bool { return d.State == "OBSOLETE" || d.State == "DELETED" }
