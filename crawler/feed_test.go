@@ -227,6 +227,21 @@ func TestOneMarket(t *testing.T) {
 			t.Errorf("hour %g (-want +got):\n%s", c.at, d)
 		}
 	}
+	for _, c := range []struct {
+		markets []gputide.Market
+		want    time.Time
+	}{
+		{nil, hour(4)}, {[]gputide.Market{gputide.Spot}, hour(4)},
+		{[]gputide.Market{gputide.Commitment}, time.Time{}}, {[]gputide.Market{gputide.Commitment, gputide.OnDemand}, hour(4)},
+	} {
+		if at, err := b.db.LastRun(t.Context(), "shop", c.markets); err != nil || !at.Equal(c.want) {
+			t.Errorf("last run of %v: %s, %v", c.markets, at, err)
+		}
+	}
+	b.feed(t, 4.5, only, full)
+	if at, err := b.db.LastRun(t.Context(), "shop", []gputide.Market{gputide.OnDemand}); err != nil || !at.Equal(hour(4)) {
+		t.Errorf("last run of the others: %s, %v", at, err)
+	}
 	// A provider without a pace is read whole.
 	whole := b.Crawl(context.WithoutCancel(t.Context()), []gputide.Provider{shop{full}}, crawler.Options{
 		At: func(string) time.Time { return hour(5) }, Markets: only.Markets,

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -46,15 +48,36 @@ type providerConfig struct {
 	Schedule string   `yaml:"schedule"`
 	Regions  []string `yaml:"regions"`
 	Deadline string   `yaml:"deadline"`
+
+	// Markets says how often the markets are crawled that are crawled by
+	// themselves; "off" crawls one with the others.
+	Markets map[string]string `yaml:"markets"`
 }
 
 // job is one provider of a daemon, its configuration understood.
 type job struct {
 	info     gputide.Info
 	table    crawler.Timetable
+	paces    []pace // markets crawled by themselves, in the order of the schema
 	regions  []string
 	deadline time.Duration // 0 is that of the provider
 	busy     chan struct{} // full while the provider is crawled
+}
+
+// pace is a market of a provider that is crawled by itself.
+type pace struct {
+	market gputide.Market
+	table  crawler.Timetable
+}
+
+// rest returns the markets that are crawled with the provider; none is all.
+func (j *job) rest() []gputide.Market {
+	if len(j.paces) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(j.info.Markets), func(m gputide.Market) bool {
+		return slices.ContainsFunc(j.paces, func(p pace) bool { return p.market == m })
+	})
 }
 
 // configError is a value of a configuration file that cannot be, with its place.
@@ -288,7 +311,40 @@ func (c *config) job(info gputide.Info, p *providerConfig) (job, error) {
 			return j, c.wrong(err, where("deadline")...)
 		}
 	}
-	return j, nil
+	j.paces, err = c.paces(&info, p)
+	return j, err
+}
+
+// paces understands how often markets of a provider are crawled by themselves.
+func (c *config) paces(info *gputide.Info, p *providerConfig) ([]pace, error) {
+	var out []pace
+	var known []string
+	for _, own := range info.Paces {
+		known = append(known, string(own.Market))
+		cadence := own.Cadence
+		switch text, ok := p.Markets[string(own.Market)]; {
+		case text == "off":
+			continue
+		case ok:
+			d, err := configSpan(text)
+			if err != nil {
+				return nil, c.wrong(err, "providers", info.Name, "markets", string(own.Market))
+			}
+			cadence = d
+		}
+		table, err := crawler.Every(cadence)
+		if err != nil {
+			return nil, c.wrong(err, "providers", info.Name, "markets", string(own.Market))
+		}
+		out = append(out, pace{own.Market, table})
+	}
+	for _, market := range slices.Sorted(maps.Keys(p.Markets)) {
+		if !slices.Contains(known, market) {
+			err := fmt.Errorf("%q is not crawled by itself: %s", clip(market), cmp.Or(strings.Join(known, ", "), "no market of this provider is"))
+			return nil, c.wrong(err, "providers", info.Name, "markets", market)
+		}
+	}
+	return out, nil
 }
 
 // configSpan reads a duration of the configuration.

@@ -94,20 +94,49 @@ func (m *Main) configCheck(named string) error {
 	} else {
 		fmt.Fprintf(m.Stdout, "%s is good\n", clean(c.path))
 	}
-	_, err = printTable(m.Stdout, m.screenWidth(), m.colour(), jobTable(), jobs)
+	_, err = printTable(m.Stdout, m.screenWidth(), m.colour(), timeTable(), timesOf(jobs))
 	return err
 }
 
-func jobTable() []column[job] {
-	return []column[job]{
-		{head: "PROVIDER", cell: func(j *job) string { return j.info.Name }},
-		{head: "CRAWLED (UTC)", cell: func(j *job) string { return j.table.String() }},
-		{head: "STALE AFTER", cell: func(j *job) string { return ago(2 * j.table.Cadence()) }, right: true},
-		{head: "REGIONS", cell: func(j *job) string {
-			if len(j.regions) == 0 {
+// timeRow says when markets of a provider are crawled; none is all of them.
+type timeRow struct {
+	job     *job
+	table   crawler.Timetable
+	markets []gputide.Market
+}
+
+func timesOf(jobs []job) []timeRow {
+	var rows []timeRow
+	for i := range jobs {
+		j := &jobs[i]
+		rows = append(rows, timeRow{j, j.table, j.rest()})
+		for _, p := range j.paces {
+			rows = append(rows, timeRow{j, p.table, []gputide.Market{p.market}})
+		}
+	}
+	return rows
+}
+
+func timeTable() []column[timeRow] {
+	return []column[timeRow]{
+		{head: "PROVIDER", cell: func(r *timeRow) string { return r.job.info.Name }},
+		{head: "CRAWLED (UTC)", cell: func(r *timeRow) string { return r.table.String() }},
+		{head: "STALE AFTER", cell: func(r *timeRow) string { return ago(2 * r.table.Cadence()) }, right: true},
+		{head: "REGIONS", cell: func(r *timeRow) string {
+			if len(r.job.regions) == 0 {
 				return "all"
 			}
-			return strings.Join(j.regions, " ")
+			return strings.Join(r.job.regions, " ")
+		}},
+		{head: "MARKETS", cell: func(r *timeRow) string {
+			if len(r.markets) == 0 {
+				return "all"
+			}
+			var names []string
+			for _, m := range r.markets {
+				names = append(names, string(m))
+			}
+			return strings.Join(names, " ")
 		}},
 	}
 }
@@ -162,6 +191,9 @@ func exampleConfig(infos []gputide.Info) (string, error) {
 		}
 		if i == 0 {
 			b.WriteString("#    regions: []   # only these, of a provider read region by region\n")
+		}
+		for _, p := range info.Paces {
+			fmt.Fprintf(&b, "#    markets: {%s: %s} # how often it is crawled by itself, or off\n", p.Market, spanText(p.Cadence))
 		}
 		deadline := cmp.Or(info.Deadline, crawler.DefaultDeadline)
 		fmt.Fprintf(&b, "#    deadline: %s # then what was read is stored\n", spanText(deadline))

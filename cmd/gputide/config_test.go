@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,9 @@ func TestConfigIsStrict(t *testing.T) {
 		"time zone":               {"providers:\n  aws:\n    schedule: 'TZ=Asia/Tokyo 0 3 * * *'\n", "times are UTC"},
 		"never":                   {"providers:\n  aws:\n    schedule: '0 0 31 2 *'\n", "never comes true"},
 		"no deadline":             {"providers:\n  aws:\n    deadline: soon\n", ":3:5: providers.aws.deadline"},
+		"no pace":                 {"providers:\n  aws:\n    markets: {spot: often}\n", `:3:15: providers.aws.markets.spot: "often" is no span`},
+		"market without a pace":   {"providers:\n  aws:\n    markets: {on_demand: 1h}\n", `"on_demand" is not crawled by itself: spot`},
+		"provider without a pace": {"providers:\n  ecb:\n    markets: {spot: 1h}\n", "no market of this provider is"},
 		"bad level":               {"log: inf\n", `:1:1: log: unknown value "inf": did you mean info?`},
 		"bad collect":             {"collect: everything\n", ":1:1: collect: "},
 		"open to all":             {"listen: 0.0.0.0:80\n", ":1:1: listen: \"0.0.0.0:80\" can be reached from other machines"},
@@ -84,6 +88,40 @@ func TestConfigJobs(t *testing.T) {
 			if j.table.Cadence() != j.info.Cadence {
 				t.Errorf("runpod is crawled %s", j.table)
 			}
+		}
+	}
+}
+
+// TestConfigPaces schedules the markets that a provider crawls by themselves
+// apart from the others, each market once.
+func TestConfigPaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                "0 3 * * *: on_demand commitment capacity_block; every 10m: spot",
+		"providers: {aws: {markets: {}}}": "0 3 * * *: on_demand commitment capacity_block; every 10m: spot",
+		"providers: {aws: {every: 6h}}":   "every 6h: on_demand commitment capacity_block; every 10m: spot",
+		"providers: {aws: {markets: {spot: 1h}}}":  "0 3 * * *: on_demand commitment capacity_block; every 1h: spot",
+		"providers: {aws: {markets: {spot: off}}}": "0 3 * * *: ",
+	} {
+		c, err := parseConfig("gputide.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs, err := c.check(testMain(t).infos())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range timesOf(jobs) {
+			if r.job.info.Name == "aws" {
+				got = append(got, r.table.String()+": "+strings.Trim(fmt.Sprint(r.markets), "[]"))
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		entries := (&daemon{m: testMain(t).Main, jobs: jobs}).schedule().Entries
+		if len(entries) != len(timesOf(jobs)) {
+			t.Errorf("%q: %d entries of the schedule, want %d", text, len(entries), len(timesOf(jobs)))
 		}
 	}
 }

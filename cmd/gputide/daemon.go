@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/api"
@@ -74,24 +73,9 @@ func (d *daemon) view(ctx context.Context, read func(*api.View) error) error {
 	return d.db.Consistent(ctx, func() error { return read(v) })
 }
 
-// runsBack is how many runs of a provider are looked through for its newest
-// crawl: replays and imports are recorded between them.
-const runsBack = 50
-
-// lastRun returns the moment of the newest crawl of a provider.
-func (d *daemon) lastRun(ctx context.Context, provider string) (time.Time, error) {
-	runs, err := d.db.Runs(ctx, provider, runsBack)
-	var last time.Time
-	for i := range runs {
-		if runs[i].Cause == gputide.CauseCrawl && runs[i].At.After(last) {
-			last = runs[i].At
-		}
-	}
-	return last, err
-}
-
-// crawl crawls one provider, once any crawl of it that is under way has ended.
-func (d *daemon) crawl(ctx context.Context, j *job) (crawler.Result, error) {
+// crawl crawls markets of one provider, all when none is named, at the times of
+// a table, once any crawl of the provider that is under way has ended.
+func (d *daemon) crawl(ctx context.Context, j *job, table crawler.Timetable, markets []gputide.Market) (crawler.Result, error) {
 	select {
 	case j.busy <- struct{}{}:
 		defer func() { <-j.busy }()
@@ -113,8 +97,8 @@ func (d *daemon) crawl(ctx context.Context, j *job) (crawler.Result, error) {
 	}
 	k := slices.IndexFunc(list, func(p gputide.Provider) bool { return p.Info().Name == j.info.Name })
 	c := &crawler.Crawler{Store: d.db, Normalizer: d.norm, Logger: d.log, Now: d.m.Now, CodeVersion: version()}
-	results := c.Crawl(ctx, list[k:k+1], crawler.Options{Collect: d.collect, Adjust: func(info *gputide.Info) {
-		info.Cadence = j.table.Cadence()
+	results := c.Crawl(ctx, list[k:k+1], crawler.Options{Collect: d.collect, Markets: markets, Adjust: func(info *gputide.Info) {
+		info.Cadence = table.Cadence()
 		if j.deadline > 0 {
 			info.Deadline = j.deadline
 		}
@@ -139,7 +123,7 @@ func (d *daemon) crawlNow(ctx context.Context, names []string) ([]crawlRow, erro
 	var wg sync.WaitGroup
 	for i, j := range jobs {
 		wg.Go(func() {
-			res, err := d.crawl(ctx, j)
+			res, err := d.crawl(ctx, j, j.table, nil)
 			if err != nil {
 				errs[i] = fmt.Errorf("%s: %w", j.info.Name, err)
 				return

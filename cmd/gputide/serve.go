@@ -168,17 +168,25 @@ func (d *daemon) schedule() *crawler.Schedule {
 	}}
 	for i := range d.jobs {
 		j := &d.jobs[i]
-		s.Entries = append(s.Entries, crawler.Entry{
-			Provider: j.info.Name, Table: j.table,
-			Last: func(ctx context.Context) (time.Time, error) { return d.lastRun(ctx, j.info.Name) },
-			Crawl: func(ctx context.Context) {
-				if _, err := d.crawl(ctx, j); err != nil && ctx.Err() == nil {
-					d.log.WarnContext(ctx, "crawl not begun", "provider", j.info.Name, "err", err)
-				}
-			},
-		})
+		s.Entries = append(s.Entries, d.entry(j, j.table, j.rest()))
+		for _, p := range j.paces {
+			s.Entries = append(s.Entries, d.entry(j, p.table, []gputide.Market{p.market}))
+		}
 	}
 	return s
+}
+
+// entry schedules markets of a provider; none is all of them.
+func (d *daemon) entry(j *job, table crawler.Timetable, markets []gputide.Market) crawler.Entry {
+	return crawler.Entry{
+		Provider: j.info.Name, Table: table,
+		Last: func(ctx context.Context) (time.Time, error) { return d.db.LastRun(ctx, j.info.Name, markets) },
+		Crawl: func(ctx context.Context) {
+			if _, err := d.crawl(ctx, j, table, markets); err != nil && ctx.Err() == nil {
+				d.log.WarnContext(ctx, "crawl not begun", "provider", j.info.Name, "err", err)
+			}
+		},
+	}
 }
 
 // startDaemon takes the database and the addresses.

@@ -172,7 +172,7 @@ func TestDaemonAnswersFromOneMoment(t *testing.T) {
 			if n > 1 && j == ecb {
 				continue
 			}
-			if res, err := d.crawl(t.Context(), j); err != nil || res.Err != nil {
+			if res, err := d.crawl(t.Context(), j, j.table, nil); err != nil || res.Err != nil {
 				t.Fatalf("crawl %d: %v, %v", n, err, res.Err)
 			}
 		}

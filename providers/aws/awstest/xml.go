@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -26,8 +27,38 @@ func InstanceTypes(cli []byte) ([]types.InstanceTypeInfo, error) {
 // not name keep the name of the SDK with a lower-case first letter, which is the
 // rule of the EC2 protocol.
 func InstanceTypesXML(all []types.InstanceTypeInfo, nextToken string) ([]byte, error) {
+	return page("DescribeInstanceTypes", "instanceTypeSet", all, nextToken)
+}
+
+// FromCLI writes what the AWS CLI prints in JSON for an action of EC2 as the one
+// page of an answer in the wire form of EC2.
+func FromCLI(action string, cli []byte) ([]byte, error) {
+	var in struct {
+		SpotPriceHistory       []types.SpotPrice
+		InstanceTypeOfferings  []types.InstanceTypeOffering
+		AvailabilityZones      []types.AvailabilityZone
+		CapacityBlockOfferings []types.CapacityBlockOffering
+	}
+	if err := json.Unmarshal(cli, &in); err != nil {
+		return nil, err
+	}
+	switch action {
+	case "DescribeSpotPriceHistory":
+		return page(action, "spotPriceHistorySet", in.SpotPriceHistory, "")
+	case "DescribeInstanceTypeOfferings":
+		return page(action, "instanceTypeOfferingSet", in.InstanceTypeOfferings, "")
+	case "DescribeAvailabilityZones":
+		return page(action, "availabilityZoneInfo", in.AvailabilityZones, "")
+	case "DescribeCapacityBlockOfferings":
+		return page(action, "capacityBlockOfferingSet", in.CapacityBlockOfferings, "")
+	}
+	return nil, fmt.Errorf("no wire form of %s", action)
+}
+
+// page writes one page of an answer.
+func page[T any](action, set string, all []T, nextToken string) ([]byte, error) {
 	var b strings.Builder
-	b.WriteString(xml.Header + `<DescribeInstanceTypesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>test</requestId><instanceTypeSet>`)
+	b.WriteString(xml.Header + "<" + action + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>test</requestId><` + set + ">")
 	for i := range all {
 		b.WriteString("<item>")
 		if err := fields(&b, reflect.ValueOf(all[i])); err != nil {
@@ -35,11 +66,11 @@ func InstanceTypesXML(all []types.InstanceTypeInfo, nextToken string) ([]byte, e
 		}
 		b.WriteString("</item>")
 	}
-	b.WriteString("</instanceTypeSet><nextToken>")
+	b.WriteString("</" + set + "><nextToken>")
 	if err := xml.EscapeText(&b, []byte(nextToken)); err != nil {
 		return nil, err
 	}
-	b.WriteString("</nextToken></DescribeInstanceTypesResponse>\n")
+	b.WriteString("</nextToken></" + action + "Response>\n")
 	return []byte(b.String()), nil
 }
 
@@ -49,6 +80,8 @@ func InstanceTypesXML(all []types.InstanceTypeInfo, nextToken string) ([]byte, e
 func elements() map[string]string {
 	return map[string]string{
 		"Workloads": "workloadSet",
+		"Messages":  "messageSet",
+		"State":     "zoneState", // of a zone
 	}
 }
 
@@ -75,6 +108,10 @@ func element(b *strings.Builder, name string, v reflect.Value) error {
 		v = v.Elem()
 	}
 	b.WriteString("<" + name + ">")
+	if at, ok := v.Interface().(time.Time); ok {
+		b.WriteString(at.UTC().Format("2006-01-02T15:04:05.000Z") + "</" + name + ">")
+		return nil
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		if err := fields(b, v); err != nil {
