@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,21 +25,9 @@ func (p *partners) of(k *gputide.Key) (*gputide.Quote, string) {
 // partners reads the on-demand offers the selected ones may be compared with.
 func (e *Engine) partners(ctx context.Context, p *past) (*partners, error) {
 	out := &partners{live: references{}, gone: references{}}
-	types, providers := map[string]bool{}, map[string]bool{}
-	for _, c := range p.offers {
-		types[c.quote.Key.InstanceType] = true
-		providers[c.quote.Key.Provider] = true
-	}
-	if len(types) == 0 {
-		return out, nil
-	}
-	quotes, err := e.Reader.Quotes(ctx, gputide.Selection{Matches: []gputide.Match{
-		{Field: gputide.FieldMarket, Values: []string{string(gputide.OnDemand)}},
-		{Field: gputide.FieldProvider, Values: sortedKeys(providers)},
-		{Field: gputide.FieldInstanceType, Values: sortedKeys(types)},
-	}}, p.scene.at)
+	quotes, err := e.onDemand(ctx, p.scene, p.offers)
 	if err != nil {
-		return nil, fmt.Errorf("on-demand prices: %w", err)
+		return nil, err
 	}
 	out.live.add(quotes)
 	for i := range quotes {

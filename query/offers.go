@@ -18,7 +18,11 @@ type scene struct {
 	converts bool      // prices are shown in the currency of in
 	in, usd  *exchange // in is the currency offers are compared in
 	sort     []order
+	noSpot   bool              // spot is not set beside its reference
 	read     [][]gputide.Quote // what the store answered
+
+	demandOf gputide.Selection // of the on-demand offers read last
+	demand   []gputide.Quote
 }
 
 // candidate is one offer that a question may answer with.
@@ -105,8 +109,10 @@ func (e *Engine) gather(ctx context.Context, r *scene) ([]*candidate, []Hidden, 
 		return nil, nil, err
 	}
 	offers = slices.DeleteFunc(offers, func(c *candidate) bool { return !r.plan.budget.allows(c) })
-	if err := e.flagSpot(ctx, r, offers); err != nil {
-		return nil, nil, err
+	if !r.noSpot || r.plan.flags != nil {
+		if err := e.flagSpot(ctx, r, offers); err != nil {
+			return nil, nil, err
+		}
 	}
 	offers = slices.DeleteFunc(offers, func(c *candidate) bool { return !r.plan.flagged(c) })
 	return e.hide(ctx, r, offers)

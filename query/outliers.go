@@ -121,7 +121,7 @@ func medianMove(steps []step, first, last int) float64 {
 // observation to their last: what came before and after decides. The bounds of
 // the request are those of the step away.
 func (e *Engine) outliers(ctx context.Context, req *ChangesRequest) ([]OutlierRow, error) {
-	p, err := e.past(ctx, pastAsk{filter: &req.Filter, all: true})
+	p, err := e.past(ctx, pastAsk{filter: &req.Filter, all: true, noSpot: true})
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (e *Engine) answerOutliers(ctx context.Context, req ChangesRequest) (Change
 // none.
 func (e *Engine) emptyOutliers(ctx context.Context, req ChangesRequest) (*Empty, error) {
 	series := func(r ChangesRequest) (int, error) {
-		p, err := e.past(ctx, pastAsk{filter: &r.Filter, all: true})
+		p, err := e.past(ctx, pastAsk{filter: &r.Filter, all: true, noSpot: true})
 		if err != nil {
 			return 0, err
 		}

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/gputide/gputide"
@@ -116,21 +117,39 @@ func (e *Engine) references(ctx context.Context, r *scene, offers []*candidate) 
 		}
 		return out, nil
 	}
+	quotes, err := e.onDemand(ctx, r, offers)
+	if err != nil {
+		return nil, err
+	}
+	out.add(quotes)
+	return out, nil
+}
+
+// onDemand reads the on-demand offers of the providers and instance types of
+// some offers; asked again about the same ones, it gives what it read.
+func (e *Engine) onDemand(ctx context.Context, r *scene, offers []*candidate) ([]gputide.Quote, error) {
 	types, providers := map[string]bool{}, map[string]bool{}
 	for _, c := range offers {
 		types[c.quote.Key.InstanceType] = true
 		providers[c.quote.Key.Provider] = true
 	}
-	quotes, err := e.Reader.Quotes(ctx, gputide.Selection{Matches: []gputide.Match{
+	if len(types) == 0 {
+		return nil, nil
+	}
+	sel := gputide.Selection{Matches: []gputide.Match{
 		{Field: gputide.FieldMarket, Values: []string{string(gputide.OnDemand)}},
 		{Field: gputide.FieldProvider, Values: sortedKeys(providers)},
 		{Field: gputide.FieldInstanceType, Values: sortedKeys(types)},
-	}}, r.at)
+	}}
+	if reflect.DeepEqual(sel, r.demandOf) {
+		return r.demand, nil
+	}
+	quotes, err := e.Reader.Quotes(ctx, sel, r.at)
 	if err != nil {
 		return nil, fmt.Errorf("on-demand prices: %w", err)
 	}
-	out.add(quotes)
-	return out, nil
+	r.demandOf, r.demand = sel, quotes
+	return quotes, nil
 }
 
 // keepsReferences reports whether a selection that holds an offer holds its

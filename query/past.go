@@ -27,6 +27,7 @@ type pastAsk struct {
 	in       string    // currency the filter's highest price is in; empty is USD
 	fxNow    bool
 	all      bool // leave nothing out
+	noSpot   bool // spot need not be set beside its reference of the end
 }
 
 // past selects series. A filter selects the offers it selects at the end of the
@@ -49,6 +50,7 @@ func (e *Engine) past(ctx context.Context, ask pastAsk) (*past, error) {
 	if p.scene, err = e.stage(ctx, &OffersRequest{Filter: *ask.filter, At: to, In: ask.in, FXNow: ask.fxNow, All: true}); err != nil {
 		return nil, err
 	}
+	p.scene.noSpot = ask.noSpot
 	if p.offers, _, err = e.gather(ctx, p.scene); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/gputide/gputide"
@@ -18,16 +17,15 @@ type priceStats struct {
 }
 
 func newPriceStats(ctx context.Context, t *track, over Over, conv *converter) (*priceStats, error) {
-	p := &priceStats{over: over, samples: newSamples(cmp.Compare[int64])}
+	p := &priceStats{over: over, samples: newPrices()}
 	var failed error
 	t.each(over, func(at int64, price gputide.Nano, weight uint64) {
 		p.n++
 		p.fall.see(price) // moves are told as published
-		err := conv.pieces(at, at+int64(weight), func(from, to int64) error {
-			return p.put(ctx, conv, price, from, uint64(to-from))
-		})
-		if failed == nil {
-			failed = err
+		for end := at + int64(weight); at < end && failed == nil; {
+			next := conv.until(at, end)
+			failed = p.put(ctx, conv, price, at, uint64(next-at))
+			at = next
 		}
 	})
 	return p, failed

@@ -23,12 +23,22 @@ const settleAfter = 1024
 // grows with the number of different values and not with the length of history.
 type samples[V any] struct {
 	compare func(a, b V) int
+	sort    func(list []sample[V]) // by compare
 	list    []sample[V]
 	settled int // length when last settled
 	weight  uint64
 }
 
-func newSamples[V any](compare func(a, b V) int) *samples[V] { return &samples[V]{compare: compare} }
+func newSamples[V any](compare func(a, b V) int) *samples[V] {
+	return &samples[V]{compare: compare, sort: func(list []sample[V]) {
+		slices.SortFunc(list, func(a, b sample[V]) int { return compare(a.value, b.value) })
+	}}
+}
+
+// newPrices gathers prices.
+func newPrices() *samples[int64] {
+	return &samples[int64]{compare: cmp.Compare[int64], sort: sortPrices}
+}
 
 func (s *samples[V]) add(v V, weight uint64) {
 	if weight == 0 {
@@ -46,7 +56,7 @@ func (s *samples[V]) settle() {
 	if s.settled == len(s.list) {
 		return
 	}
-	slices.SortFunc(s.list, func(a, b sample[V]) int { return s.compare(a.value, b.value) })
+	s.sort(s.list)
 	out := s.list[:1]
 	for _, x := range s.list[1:] {
 		if last := &out[len(out)-1]; s.compare(last.value, x.value) == 0 {

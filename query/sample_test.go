@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -88,7 +89,7 @@ func nano(t *testing.T, r *big.Rat) int64 {
 func TestPriceStatisticsAreTheOracles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for round := range 900 {
-		s, o := newSamples(cmp.Compare[int64]), &oracle{}
+		s, o := newPrices(), &oracle{}
 		rows := round%2 == 0
 		scale := []int64{3, 1000, int64(gputide.MaxNano)}[round%3]
 		for range 1 + rng.IntN(40) {
@@ -153,7 +154,7 @@ func TestDiscountStatisticsAreTheOracles(t *testing.T) {
 // Ten years at the dearest price there is overflow 64 bits a million times over.
 func TestSumsAreExactAtTheLimit(t *testing.T) {
 	const tenYears = 10 * 366 * 86400
-	s := newSamples(cmp.Compare[int64])
+	s := newPrices()
 	for range 5000 {
 		s.add(int64(gputide.MaxNano), tenYears)
 	}
@@ -183,7 +184,7 @@ func TestSumsAreExactAtTheLimit(t *testing.T) {
 }
 
 func TestSamplesStaySmall(t *testing.T) {
-	s := newSamples(cmp.Compare[int64])
+	s := newPrices()
 	for i := range 1_000_000 {
 		s.add(int64(i%50), 2)
 	}
@@ -225,6 +226,29 @@ func TestScaledIsTheExactConversion(t *testing.T) {
 		got, fits := scaled(price, num, den)
 		if fits != (err == nil) || (fits && got != int64(want)) {
 			t.Fatalf("%s·%d/%d is %d, %t; want %d, %v", price, num, den, got, fits, want, err)
+		}
+	}
+}
+
+// Prices sorted by digits stand as they stand sorted by comparing.
+func TestSortPrices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for round := range 200 {
+		list := make([]sample[int64], rng.IntN(4*radixFrom))
+		low, width := rng.Int64N(1<<40)-1<<39, uint64(1)<<rng.IntN(64)
+		if round%10 == 0 {
+			low = math.MinInt64
+		}
+		for i := range list {
+			list[i] = sample[int64]{int64(uint64(low) + rng.Uint64()%width), uint64(i)}
+		}
+		want := slices.Clone(list)
+		slices.SortStableFunc(want, func(a, b sample[int64]) int { return cmp.Compare(a.value, b.value) })
+		sortPrices(list)
+		for i := range list {
+			if list[i].value != want[i].value || (len(list) >= radixFrom && list[i] != want[i]) {
+				t.Fatalf("round %d: place %d of %d holds %v, want %v", round, i, len(list), list[i], want[i])
+			}
 		}
 	}
 }

@@ -73,7 +73,7 @@ type TrendRow struct {
 }
 
 func (req *TrendRequest) past() pastAsk {
-	return pastAsk{filter: &req.Filter, from: req.From, to: req.To, in: req.In, fxNow: req.FXNow}
+	return pastAsk{filter: &req.Filter, from: req.From, to: req.To, in: req.In, fxNow: req.FXNow, noSpot: true}
 }
 
 // trendAsk is a request with its values understood.
@@ -184,6 +184,7 @@ func (e *Engine) fillTrend(ctx context.Context, req *TrendRequest, ask *trendAsk
 		return err
 	}
 	b := &trend{engine: e, ask: ask, buckets: cut, groups: map[string]*trendGroup{}, skipped: map[Hidden]int{}}
+	b.reading.buckets = cut
 	asks := make([]trackAsk, len(p.offers))
 	for i, c := range p.offers {
 		asks[i] = trackAsk{id: c.quote.ID, key: &c.quote.Key, from: ans.From, to: ans.To}

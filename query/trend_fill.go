@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -19,6 +18,7 @@ type trend struct {
 	ask     *trendAsk
 	buckets *buckets
 	groups  map[string]*trendGroup
+	reading reading // of the series being added
 	series  int
 	skipped map[Hidden]int
 }
@@ -50,7 +50,7 @@ type link struct {
 func (g *trendGroup) cell(i int) *trendCell {
 	if g.cells[i] == nil {
 		g.cells[i] = &trendCell{
-			prices: newSamples(cmp.Compare[int64]), firsts: newSamples(cmp.Compare[int64]), lasts: newSamples(cmp.Compare[int64]),
+			prices: newPrices(), firsts: newPrices(), lasts: newPrices(),
 		}
 	}
 	return g.cells[i]
@@ -60,7 +60,7 @@ func (t *trend) skip(reason string) { t.skipped[Hidden{Reason: reason}]++ }
 
 // add takes in one series with its history.
 func (t *trend) add(ctx context.Context, c *candidate, tr *track) error {
-	slices, why, err := t.read(ctx, c, tr)
+	why, err := t.read(ctx, c, tr)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (t *trend) add(ctx context.Context, c *candidate, tr *track) error {
 		return nil
 	}
 	t.series++
-	t.group(c).take(slices, tr, t.buckets)
+	t.group(c).take(&t.reading, tr, t.ask.index)
 	return nil
 }
 
@@ -111,24 +111,14 @@ func movingFields() []gputide.Field {
 	}
 }
 
-// take adds one series to the cells of its group.
-func (g *trendGroup) take(list []slice, tr *track, b *buckets) {
+// take adds one series to the cells of its group, and its moves to the links of
+// an index.
+func (g *trendGroup) take(r *reading, tr *track, index bool) {
 	before, meanBefore := -1, int64(0)
-	for i := range list {
-		s := &list[i]
+	for i := range r.out {
+		s := &r.out[i]
 		c := g.cell(s.bucket)
-		var sum wide
-		var weight uint64
-		for _, p := range s.prices {
-			c.prices.add(p.value, p.weight)
-			sum.add(p.value, p.weight)
-			weight += p.weight
-		}
-		c.series++
-		c.rows += s.rows
-		c.covered += s.covered
-		c.firsts.add(s.first, 1)
-		c.lasts.add(s.last, 1)
+		c.add(r, s)
 		if before < 0 {
 			if s.bucket > 0 || !tr.carried {
 				c.entered++
@@ -136,19 +126,47 @@ func (g *trendGroup) take(list []slice, tr *track, b *buckets) {
 		} else if before != s.bucket-1 {
 			c.entered++
 		}
-		m := sum.over(weight)
+		if index {
+			m := meanOf(r.of(s))
+			if before >= 0 {
+				g.link(before, s.bucket, meanBefore, m)
+			}
+			meanBefore = m
+		}
 		if before >= 0 {
-			g.link(before, s.bucket, meanBefore, m)
 			g.leave(before+1, s.bucket)
 		} else if tr.carried && s.bucket > 0 {
 			g.leave(0, s.bucket)
 		}
-		before, meanBefore = s.bucket, m
+		before = s.bucket
 	}
-	g.leave(before+1, len(b.starts))
+	g.leave(before+1, len(r.buckets.starts))
 	for _, st := range tr.steps {
-		g.cell(b.at(st.at)).changes++
+		g.cell(r.at(st.at)).changes++
 	}
+}
+
+// add takes in what one series was in the bucket.
+func (c *trendCell) add(r *reading, s *slice) {
+	for _, p := range r.of(s) {
+		c.prices.add(p.value, p.weight)
+	}
+	c.series++
+	c.rows += s.rows
+	c.covered += s.covered
+	c.firsts.add(s.first, 1)
+	c.lasts.add(s.last, 1)
+}
+
+// meanOf returns the mean of weighted prices; there must be one.
+func meanOf(list []sample[int64]) int64 {
+	var sum wide
+	var weight uint64
+	for _, p := range list {
+		sum.add(p.value, p.weight)
+		weight += p.weight
+	}
+	return sum.over(weight)
 }
 
 // leave counts a series as gone in the first bucket without it.

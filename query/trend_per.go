@@ -236,17 +236,11 @@ func (d *fxDays) cross(ctx context.Context, from gputide.Currency, at int64) (*c
 	return x.from(ctx, from)
 }
 
-// pieces cuts a stretch where the rate may change: at each UTC day.
-func (v *converter) pieces(from, to int64, fn func(from, to int64) error) error {
+// until returns where the piece of a stretch that starts at from ends: where the
+// rate may change, at a UTC day, or with the stretch.
+func (v *converter) until(from, to int64) int64 {
 	if !v.dated() {
-		return fn(from, to)
+		return to
 	}
-	for from < to {
-		end := min(to, (from/daySeconds+1)*daySeconds)
-		if err := fn(from, end); err != nil {
-			return err
-		}
-		from = end
-	}
-	return nil
+	return min(to, (from/daySeconds+1)*daySeconds)
 }

@@ -9,48 +9,55 @@ import (
 // slice is one series in one bucket.
 type slice struct {
 	bucket      int
-	prices      []sample[int64] // in order of time
+	start, end  int // its prices among those of the reading, in order of time
 	rows        int
 	first, last int64
 	covered     uint64
 }
 
 // read cuts a series into buckets, in the unit and currency of the trend, or
-// returns why it cannot be used.
-func (t *trend) read(ctx context.Context, c *candidate, tr *track) ([]slice, string, error) {
+// returns why it cannot be used. What was read is in t.reading.
+func (t *trend) read(ctx context.Context, c *candidate, tr *track) (why string, err error) {
 	factor, why := t.ask.per.factor(c, t.engine.Catalogue)
 	if why != "" {
-		return nil, why, nil
+		return why, nil
 	}
-	r := reading{ctx: ctx, buckets: t.buckets, conv: &converter{factor: factor, from: c.quote.Key.Currency, days: t.ask.days}}
-	if err := r.run(tr, t.ask.over); err != nil {
-		return nil, "", err
+	r := &t.reading
+	r.begin(&converter{factor: factor, from: c.quote.Key.Currency, days: t.ask.days})
+	if err := r.run(ctx, tr, t.ask.over); err != nil {
+		return "", err
 	}
 	switch {
 	case len(r.out) == 0 && r.lost:
-		return nil, skipNoFX, nil
+		return skipNoFX, nil
 	case len(r.out) == 0:
-		return nil, skipNoData, nil
+		return skipNoData, nil
 	case t.ask.basket && len(r.out) < len(t.buckets.starts):
-		return nil, skipBasket, nil
+		return skipBasket, nil
 	}
-	return r.out, "", nil
+	return "", nil
 }
 
-// reading cuts a series into buckets.
+// reading cuts one series after another into buckets. Its memory is used again.
 type reading struct {
-	ctx     context.Context
 	buckets *buckets
 	conv    *converter
 	out     []slice
-	lost    bool // some price could not be converted
+	prices  []sample[int64] // of all slices
+	bucket  int             // of what was read last
+	lost    bool            // some price could not be converted
 }
 
-func (r *reading) run(tr *track, over Over) error {
+// begin starts a series.
+func (r *reading) begin(conv *converter) {
+	r.conv, r.out, r.prices, r.bucket, r.lost = conv, r.out[:0], r.prices[:0], 0, false
+}
+
+func (r *reading) run(ctx context.Context, tr *track, over Over) error {
 	if over == OverRows {
 		for i := range tr.rows {
 			at := tr.rows[i].At.Unix()
-			if err := r.put(r.buckets.at(at), tr.rows[i].Price, at, 1); err != nil {
+			if err := r.put(ctx, r.at(at), tr.rows[i].Price, at, 1); err != nil {
 				return err
 			}
 		}
@@ -58,31 +65,45 @@ func (r *reading) run(tr *track, over Over) error {
 		return nil
 	}
 	for i := range tr.stretches {
-		if err := r.stretch(&tr.stretches[i]); err != nil {
+		if err := r.stretch(ctx, &tr.stretches[i]); err != nil {
 			return err
 		}
 	}
 	for i := range r.out {
-		for _, p := range r.out[i].prices {
+		for _, p := range r.of(&r.out[i]) {
 			r.out[i].covered += p.weight
 		}
 	}
 	return nil
 }
 
-func (r *reading) stretch(s *stretch) error {
-	var failed error
-	r.buckets.split(s.from, s.to, func(bucket int, from, to int64) {
-		err := r.conv.pieces(from, to, func(from, to int64) error { return r.put(bucket, s.price, from, uint64(to-from)) })
-		if failed == nil {
-			failed = err
-		}
-	})
-	return failed
+// at returns the bucket of a moment, which is mostly that of the moment before.
+func (r *reading) at(t int64) int {
+	if starts := r.buckets.starts; t < starts[r.bucket] || (r.bucket+1 < len(starts) && t >= starts[r.bucket+1]) {
+		r.bucket = r.buckets.at(t)
+	}
+	return r.bucket
 }
 
-func (r *reading) put(bucket int, price gputide.Nano, at int64, weight uint64) error {
-	v, ok, err := r.conv.at(r.ctx, price, at)
+// stretch cuts a stretch at the bounds of buckets and, where rates are of days,
+// at those of days.
+func (r *reading) stretch(ctx context.Context, s *stretch) error {
+	for from, i := s.from, r.at(s.from); from < s.to; i++ {
+		_, end := r.buckets.bounds(i)
+		for end = min(end, s.to); from < end; {
+			next := r.conv.until(from, end)
+			if err := r.put(ctx, i, s.price, from, uint64(next-from)); err != nil {
+				return err
+			}
+			from = next
+		}
+		r.bucket = i
+	}
+	return nil
+}
+
+func (r *reading) put(ctx context.Context, bucket int, price gputide.Nano, at int64, weight uint64) error {
+	v, ok, err := r.conv.at(ctx, price, at)
 	if err != nil {
 		return err
 	}
@@ -90,19 +111,24 @@ func (r *reading) put(bucket int, price gputide.Nano, at int64, weight uint64) e
 		r.lost = true
 		return nil
 	}
+	end := len(r.prices)
 	if n := len(r.out); n == 0 || r.out[n-1].bucket != bucket {
-		r.out = append(r.out, slice{bucket: bucket, first: v})
+		r.out = append(r.out, slice{bucket: bucket, first: v, start: end, end: end})
 	}
 	s := &r.out[len(r.out)-1]
 	s.rows++
 	s.last = v
-	if n := len(s.prices); n > 0 && s.prices[n-1].value == v {
-		s.prices[n-1].weight += weight
+	if s.start < end && r.prices[end-1].value == v {
+		r.prices[end-1].weight += weight
 		return nil
 	}
-	s.prices = append(s.prices, sample[int64]{v, weight})
+	r.prices = append(r.prices, sample[int64]{v, weight})
+	s.end = end + 1
 	return nil
 }
+
+// of returns the prices of a slice.
+func (r *reading) of(s *slice) []sample[int64] { return r.prices[s.start:s.end] }
 
 // cover adds, over rows, the time in which a price was in force; over time it is
 // the weight of the prices.
