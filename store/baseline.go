@@ -60,9 +60,9 @@ func (v *view) scopeBaseline(s *storedScope, sources *sourceTable, at time.Time)
 	out := gputide.ScopeBaseline{
 		Scope: s.s, LastDone: make(map[string]int), Sources: make(map[string]int64), HeldDigest: s.held,
 	}
-	err := v.marks.months(s.id, 0, func(marks []mark) bool {
-		for i := range marks {
-			m := &marks[i]
+	err := v.marks.months(s.id, 0, func(month *monthMarks) bool {
+		for i := range month.marks {
+			m := &month.marks[i]
 			if sources.imported(m.source) {
 				continue
 			}

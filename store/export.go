@@ -132,8 +132,7 @@ func (e *exporter) vector(v *view, f feed) error {
 	if _, ok := e.vectors[f]; ok {
 		return nil
 	}
-	moments := []uint32{}
-	err := v.marks.between(f, 0, maxSeconds, func(at uint32) { moments = append(moments, at) })
+	moments, err := v.marks.between([]uint32{}, f, 0, maxSeconds)
 	e.vectors[f] = moments
 	return err
 }

@@ -75,12 +75,13 @@ func (s *sweep) imported(i int, from, to, observed uint32) error {
 	if err != nil {
 		return err
 	}
-	err = s.past.marks.between(seg.feed, from+1, to-1, func(at uint32) {
-		s.emit(seg, from, at, gputide.StatePriced, observed)
-		from, observed = at, at
-	})
+	moments, err := s.past.marks.between(nil, seg.feed, from+1, to-1)
 	if err != nil {
 		return err
+	}
+	if n := len(moments); n > 0 { // they differ in the last observation only
+		s.emit(seg, from, moments[n-1], gputide.StatePriced, observed)
+		from, observed = moments[n-1], moments[n-1]
 	}
 	if end < to-1 {
 		cut := max(from, end+1)
@@ -100,20 +101,31 @@ func (s *sweep) live(i int, from, to, observed uint32) error {
 		return err
 	}
 	at := from
-	err = s.past.marks.months(scope, from+1, func(marks []mark) bool {
-		for j := range marks {
+	err = s.past.marks.months(scope, from+1, func(month *monthMarks) bool {
+		marks := month.marks
+		for j := month.since(from + 1); j < len(marks); j++ {
 			m := &marks[j]
-			if m.at <= from || !s.past.live(m) {
+			if !s.past.live(m) {
 				continue
 			}
 			if m.at >= to {
 				return false
 			}
 			s.piece(seg, at, m.at, &last, has, observed)
-			at, last, has = m.at, *m, true
-			if m.source == seg.feed.source() && m.confirms() {
+			own := m.source == seg.feed.source() && m.confirms()
+			if own {
 				observed = m.at
 			}
+			if end := month.alikeEnd(j) - 1; end > j && marks[end].at < to {
+				if own {
+					s.emit(seg, m.at, marks[end].at, gputide.StatePriced, observed)
+					observed = marks[end].at
+				} else {
+					s.piece(seg, m.at, marks[end].at, m, true, observed)
+				}
+				j, m = end, &marks[end]
+			}
+			at, last, has = m.at, *m, true
 		}
 		return true
 	})

@@ -3,20 +3,28 @@ package store
 import (
 	"container/list"
 	"encoding/binary"
+	"slices"
 	"sort"
 	"sync"
 )
 
-// maxCachedMarks bounds the memory of unpacked run vectors: 16 bytes each.
-const maxCachedMarks = 4 << 20
+const (
+	// maxCachedMarks bounds the memory of unpacked run vectors: 16 bytes each.
+	maxCachedMarks = 4 << 20
 
-// runCache holds unpacked months of the run log. An entry is as new as the
-// transaction that read it; a commit that changes a month raises the bar.
+	// maxCachedScopes bounds that of the months scopes have.
+	maxCachedScopes = 1 << 16
+)
+
+// runCache holds unpacked months of the run log, and which months a scope has.
+// An entry is as new as the transaction that read it; a commit that changes a
+// scope raises the bar.
 type runCache struct {
 	mu     sync.Mutex
 	months map[monthKey]*list.Element
 	order  list.List // of *cachedMonth, most recent first
 	held   int
+	scopes map[uint32]cachedScope
 	floor  map[uint32]int // scope → oldest transaction whose reading may be kept
 }
 
@@ -28,10 +36,61 @@ type monthKey struct {
 type cachedMonth struct {
 	key   monthKey
 	tx    int
-	marks []mark
+	marks *monthMarks
 }
 
-func (c *runCache) get(k monthKey, tx int) ([]mark, bool) {
+// cachedScope is the months of a scope, in order.
+type cachedScope struct {
+	tx     int
+	months []uint16
+}
+
+// monthMarks is the marks of one month, in order.
+type monthMarks struct {
+	marks []mark
+
+	// firsts are the marks that differ from the one before in more than their
+	// moment and count, or come too late for what was observed then: between two of
+	// them one run is like the other.
+	firsts []int32
+}
+
+func newMonthMarks(marks []mark) *monthMarks {
+	m := &monthMarks{marks: marks}
+	for i := range marks {
+		if i == 0 || !alike(&marks[i-1], &marks[i]) {
+			m.firsts = append(m.firsts, int32(i))
+		}
+	}
+	return m
+}
+
+func alike(a, b *mark) bool {
+	return a.status == b.status && a.source == b.source && a.flags == b.flags && a.cadence == b.cadence &&
+		uint64(b.at) < staleFrom(a, a.at)
+}
+
+// alikeEnd returns the end of the run of marks alike that begins at mark i or
+// holds it.
+func (m *monthMarks) alikeEnd(i int) int {
+	n := sort.Search(len(m.firsts), func(j int) bool { return int(m.firsts[j]) > i })
+	if n == len(m.firsts) {
+		return len(m.marks)
+	}
+	return int(m.firsts[n])
+}
+
+// since returns the index of the first mark at or behind a moment.
+func (m *monthMarks) since(at uint32) int {
+	return sort.Search(len(m.marks), func(i int) bool { return m.marks[i].at >= at })
+}
+
+// fresh reports whether what one transaction read of a scope holds in another.
+func (c *runCache) fresh(scope uint32, read, tx int) bool {
+	return read >= c.floor[scope] && tx >= c.floor[scope]
+}
+
+func (c *runCache) get(k monthKey, tx int) (*monthMarks, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.months[k]
@@ -39,14 +98,14 @@ func (c *runCache) get(k monthKey, tx int) ([]mark, bool) {
 		return nil, false
 	}
 	m := e.Value.(*cachedMonth)
-	if m.tx < c.floor[k.scope] || tx < c.floor[k.scope] {
+	if !c.fresh(k.scope, m.tx, tx) {
 		return nil, false
 	}
 	c.order.MoveToFront(e)
 	return m.marks, true
 }
 
-func (c *runCache) put(k monthKey, tx int, marks []mark) {
+func (c *runCache) put(k monthKey, tx int, marks *monthMarks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if tx < c.floor[k.scope] {
@@ -59,7 +118,7 @@ func (c *runCache) put(k monthKey, tx int, marks []mark) {
 		c.drop(e)
 	}
 	c.months[k] = c.order.PushFront(&cachedMonth{key: k, tx: tx, marks: marks})
-	c.held += len(marks)
+	c.held += len(marks.marks)
 	for c.held > maxCachedMarks && c.order.Len() > 1 {
 		c.drop(c.order.Back())
 	}
@@ -69,7 +128,26 @@ func (c *runCache) drop(e *list.Element) {
 	m := e.Value.(*cachedMonth)
 	c.order.Remove(e)
 	delete(c.months, m.key)
-	c.held -= len(m.marks)
+	c.held -= len(m.marks.marks)
+}
+
+func (c *runCache) scope(scope uint32, tx int) ([]uint16, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok := c.scopes[scope]
+	return s.months, ok && c.fresh(scope, s.tx, tx)
+}
+
+func (c *runCache) putScope(scope uint32, tx int, months []uint16) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if tx < c.floor[scope] {
+		return
+	}
+	if c.scopes == nil || len(c.scopes) >= maxCachedScopes {
+		c.scopes = make(map[uint32]cachedScope)
+	}
+	c.scopes[scope] = cachedScope{tx: tx, months: months}
 }
 
 // changed forgets what older transactions read of a scope.
@@ -86,7 +164,7 @@ func (c *runCache) changed(scope uint32, tx int) {
 func (c *runCache) reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.months, c.held, c.floor = nil, 0, nil
+	c.months, c.held, c.scopes, c.floor = nil, 0, nil, nil
 	c.order.Init()
 }
 
@@ -96,10 +174,79 @@ type markReader struct {
 	cache *runCache
 	b     *table
 	tx    int
+	lines map[uint32]*scopeLine
+	last  *scopeLine // asked for last
+}
+
+// scopeLine is the months of one scope, each read when it is first asked for.
+type scopeLine struct {
+	scope  uint32
+	months []uint16
+	read   []*monthMarks
 }
 
 func newMarkReader(tx *txn, cache *runCache) *markReader {
-	return &markReader{cache: cache, b: tx.table(bucketRuns), tx: tx.ID()}
+	return &markReader{cache: cache, b: tx.table(bucketRuns), tx: tx.ID(), lines: make(map[uint32]*scopeLine)}
+}
+
+// line returns the months of a scope.
+func (r *markReader) line(scope uint32) *scopeLine {
+	if r.last != nil && r.last.scope == scope {
+		return r.last
+	}
+	l := r.lines[scope]
+	if l == nil {
+		months, ok := r.cache.scope(scope, r.tx)
+		if !ok {
+			months = r.monthsOf(scope)
+			r.cache.putScope(scope, r.tx, months)
+		}
+		l = &scopeLine{scope: scope, months: months, read: make([]*monthMarks, len(months))}
+		r.lines[scope] = l
+	}
+	r.last = l
+	return l
+}
+
+func (r *markReader) monthsOf(scope uint32) (months []uint16) {
+	c := r.b.Cursor()
+	for c.seek(key32(scope)); len(c.key()) == 6 && be32(c.key()) == scope; c.next() {
+		months = append(months, binary.BigEndian.Uint16(c.key()[4:]))
+	}
+	return months
+}
+
+// from returns the index of the first month at or behind that of a moment.
+func (l *scopeLine) from(at uint32) int {
+	n := len(l.months)
+	if n > 0 && at >= monthStart(l.months[n-1]) { // most questions are of now
+		if monthOf(at) > l.months[n-1] {
+			return n
+		}
+		return n - 1
+	}
+	i, _ := slices.BinarySearch(l.months, monthOf(at))
+	return i
+}
+
+// at returns the marks of month i of a line.
+func (r *markReader) at(l *scopeLine, i int) (*monthMarks, error) {
+	if m := l.read[i]; m != nil {
+		return m, nil
+	}
+	k := monthKey{l.scope, l.months[i]}
+	m, ok := r.cache.get(k, r.tx)
+	if !ok {
+		v := r.b.Get(runsKey(k.scope, k.month))
+		marks, err := decodeMarks(make([]mark, 0, len(v)/2+1), k.month, v)
+		if err != nil {
+			return nil, err
+		}
+		m = newMonthMarks(marks)
+		r.cache.put(k, r.tx, m)
+	}
+	l.read[i] = m
+	return m, nil
 }
 
 func runsKey(scope uint32, month uint16) []byte {
@@ -108,55 +255,25 @@ func runsKey(scope uint32, month uint16) []byte {
 
 // month returns the marks of one month, in order.
 func (r *markReader) month(scope uint32, month uint16) ([]mark, error) {
-	k := monthKey{scope, month}
-	if m, ok := r.cache.get(k, r.tx); ok {
-		return m, nil
-	}
-	v := r.b.Get(runsKey(scope, month))
-	if v == nil {
+	l := r.line(scope)
+	i, ok := slices.BinarySearch(l.months, month)
+	if !ok {
 		return nil, nil
 	}
-	return r.unpack(k, v)
-}
-
-func (r *markReader) unpack(k monthKey, v []byte) ([]mark, error) {
-	marks, err := decodeMarks(make([]mark, 0, len(v)/2+1), k.month, v)
+	m, err := r.at(l, i)
 	if err != nil {
 		return nil, err
 	}
-	r.cache.put(k, r.tx, marks)
-	return marks, nil
+	return m.marks, nil
 }
 
 // months calls fn with the marks of every month of a scope from that of a
 // moment on, in order, until it returns false.
-func (r *markReader) months(scope, from uint32, fn func([]mark) bool) error {
-	return r.walk(scope, runsKey(scope, monthOf(from)), (*cursor).Next, (*cursor).Seek, fn)
-}
-
-// monthsBack is months from the month of a moment back to the first.
-func (r *markReader) monthsBack(scope, from uint32, fn func([]mark) bool) error {
-	return r.walk(scope, runsKey(scope, monthOf(from)), (*cursor).Prev, (*cursor).SeekLast, fn)
-}
-
-type (
-	cursorMove func(*cursor) (k, v []byte)
-	cursorSeek func(*cursor, []byte) (k, v []byte)
-)
-
-func (r *markReader) walk(scope uint32, start []byte, move cursorMove, seek cursorSeek, fn func([]mark) bool) error {
-	c := r.b.Cursor()
-	for k, v := seek(c, start); len(k) == 6 && binary.BigEndian.Uint32(k) == scope; k, v = move(c) {
-		key := monthKey{scope, binary.BigEndian.Uint16(k[4:])}
-		marks, ok := r.cache.get(key, r.tx)
-		if !ok {
-			var err error
-			if marks, err = r.unpack(key, v); err != nil {
-				return err
-			}
-		}
-		if !fn(marks) {
-			return nil
+func (r *markReader) months(scope, from uint32, fn func(*monthMarks) bool) error {
+	l := r.line(scope)
+	for i := l.from(from); i < len(l.months); i++ {
+		if m, err := r.at(l, i); err != nil || !fn(m) {
+			return err
 		}
 	}
 	return nil
@@ -164,33 +281,38 @@ func (r *markReader) walk(scope uint32, start []byte, move cursorMove, seek curs
 
 // before returns the newest mark of a scope at or before a moment that ok
 // accepts.
-func (r *markReader) before(scope, at uint32, ok func(*mark) bool) (m mark, found bool, err error) {
-	err = r.monthsBack(scope, at, func(marks []mark) bool {
-		end := sort.Search(len(marks), func(i int) bool { return marks[i].at > at })
-		for i := end - 1; i >= 0; i-- {
-			if ok(&marks[i]) {
-				m, found = marks[i], true
-				return false
+func (r *markReader) before(scope, at uint32, ok func(*mark) bool) (mark, bool, error) {
+	l := r.line(scope)
+	for i := min(l.from(at), len(l.months)-1); i >= 0; i-- {
+		m, err := r.at(l, i)
+		if err != nil {
+			return mark{}, false, err
+		}
+		n := len(m.marks)
+		if n > 0 && m.marks[n-1].at > at {
+			n = sort.Search(n, func(j int) bool { return m.marks[j].at > at })
+		}
+		for n--; n >= 0; n-- {
+			if ok(&m.marks[n]) {
+				return m.marks[n], true, nil
 			}
 		}
-		return true
-	})
-	return m, found, err
+	}
+	return mark{}, false, nil
 }
 
 // after returns the oldest mark of a scope at or after a moment that ok accepts.
-func (r *markReader) after(scope, at uint32, ok func(*mark) bool) (m mark, found bool, err error) {
-	err = r.months(scope, at, func(marks []mark) bool {
-		start := sort.Search(len(marks), func(i int) bool { return marks[i].at >= at })
-		for i := start; i < len(marks); i++ {
-			if ok(&marks[i]) {
-				m, found = marks[i], true
+func (r *markReader) after(scope, at uint32, ok func(*mark) bool) (found mark, has bool, err error) {
+	err = r.months(scope, at, func(m *monthMarks) bool {
+		for i := m.since(at); i < len(m.marks); i++ {
+			if ok(&m.marks[i]) {
+				found, has = m.marks[i], true
 				return false
 			}
 		}
 		return true
 	})
-	return m, found, err
+	return found, has, err
 }
 
 // confirmed returns the newest moment at or before another at which a feed
@@ -200,23 +322,26 @@ func (r *markReader) confirmed(f feed, at uint32) (uint32, error) {
 	return m.at, err
 }
 
-// between calls fn with every moment in [from, to] at which a feed confirmed
-// what it lists.
-func (r *markReader) between(f feed, from, to uint32, fn func(at uint32)) error {
+// between appends every moment in [from, to] at which a feed confirmed what it
+// lists.
+func (r *markReader) between(out []uint32, f feed, from, to uint32) ([]uint32, error) {
 	if from > to {
-		return nil
+		return out, nil
 	}
-	return r.months(f.scope(), from, func(marks []mark) bool {
-		start := sort.Search(len(marks), func(i int) bool { return marks[i].at >= from })
+	source := f.source()
+	err := r.months(f.scope(), from, func(month *monthMarks) bool {
+		marks := month.marks
+		start := month.since(from)
 		for i := start; i < len(marks); i++ {
 			m := &marks[i]
 			if m.at > to {
 				return false
 			}
-			if m.source == f.source() && m.confirms() && (i == start || marks[i-1].at != m.at || marks[i-1].source != m.source) {
-				fn(m.at)
+			if m.source == source && m.confirms() && (i == start || marks[i-1].at != m.at || marks[i-1].source != source) {
+				out = append(out, m.at)
 			}
 		}
 		return true
 	})
+	return out, err
 }

@@ -232,20 +232,28 @@ func (db *DB) Observations(_ context.Context, id gputide.OfferID, from, to time.
 
 // observations returns the observations in [a, b).
 func (p *past) observations(a, b uint32) ([]gputide.Observation, error) {
-	var out []gputide.Observation
+	p.moments, p.ends = p.moments[:0], p.ends[:0]
 	for i := range p.segs {
 		s := &p.segs[i]
-		if s.status != statusListed || p.end(i) < a || s.at >= b {
-			continue
+		if s.status == statusListed && p.end(i) >= a && s.at < b {
+			if s.at >= a {
+				p.moments = append(p.moments, s.at)
+			}
+			var err error
+			if p.moments, err = p.marks.between(p.moments, s.feed, max(s.at+1, a), min(p.end(i), b-1)); err != nil {
+				return nil, err
+			}
 		}
-		if s.at >= a {
-			out = append(out, gputide.Observation{At: moment(s.at), Price: gputide.Nano(s.price)})
-		}
-		err := p.marks.between(s.feed, max(s.at+1, a), min(p.end(i), b-1), func(at uint32) {
-			out = append(out, gputide.Observation{At: moment(at), Price: gputide.Nano(s.price)})
-		})
-		if err != nil {
-			return nil, err
+		p.ends = append(p.ends, len(p.moments))
+	}
+	if len(p.moments) == 0 {
+		return nil, nil
+	}
+	out := make([]gputide.Observation, len(p.moments))
+	at := 0
+	for i, end := range p.ends {
+		for ; at < end; at++ {
+			out[at] = gputide.Observation{At: moment(p.moments[at]), Price: gputide.Nano(p.segs[i].price)}
 		}
 	}
 	return out, nil

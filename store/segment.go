@@ -46,6 +46,9 @@ type past struct {
 	segs    []segment
 	sources *sourceTable
 	marks   *markReader
+
+	moments []uint32 // buffers of observations
+	ends    []int
 }
 
 // end returns the last second of a segment.

@@ -185,8 +185,7 @@ func (t *teller) vector(v *view, f feed) error {
 	if _, ok := t.vectors[f]; ok {
 		return nil
 	}
-	moments := []uint32{}
-	err := v.marks.between(f, 0, maxSeconds, func(at uint32) { moments = append(moments, at) })
+	moments, err := v.marks.between([]uint32{}, f, 0, maxSeconds)
 	t.vectors[f] = moments
 	t.moments += len(moments)
 	return err

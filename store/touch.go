@@ -258,9 +258,9 @@ func (t *touch) marks(h *history, add []statement, from, to uint32) ([]seriesMar
 func gatherMarks(r *markReader, sources *sourceTable, scopes []uint32, from, to uint32) ([]seriesMark, error) {
 	var out []seriesMark
 	for _, scope := range scopes {
-		err := r.months(scope, from, func(marks []mark) bool {
-			for i := range marks {
-				m := &marks[i]
+		err := r.months(scope, from, func(month *monthMarks) bool {
+			for i := range month.marks {
+				m := &month.marks[i]
 				if m.at > to {
 					return false
 				}
