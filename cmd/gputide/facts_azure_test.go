@@ -140,7 +140,8 @@ func azurePriceRecordings(anchors []byte) []recording {
 				)},
 				azureOmitted(map[string]float64{"dev_test": 2}),
 				{
-					"every commitment has its partner and breaks even somewhere", []string{"query", "discount", "--market", "commitment", "--provider", "azure"},
+					"every commitment has its partner and breaks even somewhere",
+					[]string{"query", "discount", "--market", "commitment", "--provider", "azure"},
 					has("plan term on_demand break_even_utilisation",
 						"sp_compute 1y 0.0804 0.67", "sp_compute 3y 0.0804 0.44", "reservation 1y 0.0804 0.590654", "reservation 3y 0.0804 0.380044"),
 				},
@@ -305,7 +306,7 @@ func azureSKURecording() recording {
 			{"one digit of a memory size", `"value": "220"`, `"value": "221"`},
 			{"one digit of the usable vCPUs", "\"name\": \"vCPUsAvailable\",\n     \"value\": \"2\"", "\"name\": \"vCPUsAvailable\",\n     \"value\": \"4\""},
 			{"a capability renamed", `"vCPUsAvailable"`, `"vCPUsUsable"`},
-			{"the GPUs renamed", `"GPUs"`, `"GPU"`},
+			{"one digit of the GPUs", "\"name\": \"GPUs\",\n     \"value\": \"1\"", "\"name\": \"GPUs\",\n     \"value\": \"2\""},
 			{"a required field renamed", `"capabilities"`, `"features"`},
 			{"the zones renamed", `"zones"`, `"zone"`},
 			{"two columns swapped", `"resourceType"`, `"tier2"`},
