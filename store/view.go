@@ -1,7 +1,5 @@
 package store
 
-import ()
-
 // view is one read transaction. Nothing that points into it may leave it.
 type view struct {
 	db      *DB
