@@ -34,6 +34,7 @@ type exchange struct {
 	Status       int               `json:"status,omitempty"`
 	Headers      map[string]string `json:"headers,omitempty"`
 	File         string            `json:"file"`
+	Times        int               `json:"times,omitempty"`
 	body         string
 }
 
@@ -51,6 +52,12 @@ func ec2(region, token, body string) exchange {
 
 // crawl reads a fixture of the given answers.
 func crawl(t *testing.T, cfg aws.Config, answers ...exchange) (*providertest.Collector, error) {
+	t.Helper()
+	return providertest.Collect(t.Context(), onAnswers(t, cfg, answers...))
+}
+
+// onAnswers returns the provider on nothing but the given answers.
+func onAnswers(t *testing.T, cfg aws.Config, answers ...exchange) *aws.Provider {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "aws"), 0o755); err != nil {
@@ -75,7 +82,7 @@ func crawl(t *testing.T, cfg aws.Config, answers ...exchange) (*providertest.Col
 	if err != nil {
 		t.Fatal(err)
 	}
-	return providertest.Collect(t.Context(), aws.New(fetch.New(fetch.Options{Fixtures: fixtures}), cfg))
+	return aws.New(fetch.New(fetch.Options{Fixtures: fixtures}), cfg)
 }
 
 // payload reads a recording, or skips the test when there are none.
