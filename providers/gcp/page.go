@@ -261,9 +261,10 @@ func hourly(text string) (string, bool) {
 
 // The figures of the components of a machine: "vCPUs:48", "Memory: 1,871GB".
 var (
-	gpusPattern   = regexp.MustCompile(`GPUs: ?(\d{1,3})\b`)
-	cpusPattern   = regexp.MustCompile(`vCPUs: ?(\d{1,4})\b`)
-	memoryPattern = regexp.MustCompile(`Memory: ?(\d[\d,]{0,7}) ?Gi?B\b`)
+	gpusPattern    = regexp.MustCompile(`GPUs: ?(\d{1,3})(?: |$)`)
+	cpusPattern    = regexp.MustCompile(`vCPUs: ?([\d,.]+)(?: |$)`)
+	memoryPattern  = regexp.MustCompile(`Memory: ?([\d,.]+) ?Gi?B(?: |$)`)
+	groupedPattern = regexp.MustCompile(`^\d{1,3}(?:,\d{3}){0,2}$|^\d{1,6}$`)
 )
 
 // pageSpec returns what the page says of a machine type that the table does not
@@ -271,7 +272,7 @@ var (
 func pageSpec(name, gpu, components string) *gputide.Spec {
 	figure := func(p *regexp.Regexp) *float64 {
 		m := p.FindStringSubmatch(components)
-		if m == nil {
+		if m == nil || !groupedPattern.MatchString(m[1]) {
 			return nil
 		}
 		return number(strings.ReplaceAll(m[1], ",", ""))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/PuerkitoBio/goquery"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gputide/gputide"
@@ -349,6 +350,23 @@ func FuzzHourly(f *testing.F) {
 		if amount, ok := hourly(text); ok {
 			if v, err := gputide.ParseAmount(amount); err != nil || v.Sign() <= 0 {
 				t.Errorf("%q is %q", text, amount)
+			}
+		}
+	})
+}
+
+func FuzzEmbedded(f *testing.F) {
+	f.Add(`AF_initDataCallback({data:[[[null,null,null,[null,[null,"Machine type"]]]],[],"Iowa (us-central1)"]});`)
+	f.Add(`AF_initDataCallback({data:[[[[[[]]]]],1,"x"]})AF_initDataCallback({data:[`)
+	f.Fuzz(func(t *testing.T, script string) {
+		doc, err := goquery.NewDocumentFromReader(strings.NewReader("<script>" + script + "</script>"))
+		if err != nil {
+			t.Skip()
+		}
+		grids, err := embeddedTables(doc)
+		for _, g := range grids {
+			if err == nil && (g.region == "" || len(g.rows) == 0) {
+				t.Errorf("table %+v", g)
 			}
 		}
 	})
