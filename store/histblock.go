@@ -13,11 +13,11 @@ import (
 // bit, so that one is read without the others.
 
 const (
-	histCountRice = 3 // of the number of events
-	histParamBits = 6 // of a parameter of a code
-	histScaleBits = 5 // of a power of ten
+	histCountRice = 3  // of the number of events
+	histParamBits = 6  // of a parameter of a code
+	histSteady    = 63 // in the place of a parameter: all moments are as far apart
+	histScaleBits = 5  // of a power of ten
 	maxHistCount  = 1 << 20
-	maxHistMoment = 1 << 24
 )
 
 // histEntry is one chunk.
@@ -114,7 +114,11 @@ func (b *histBlock) bytes() int { return len(b.bits.b) + 4*len(b.moments) + 14*l
 func (b *histBlock) key(i int) []byte { return histKey(b.sids[i], int(b.years[i])) }
 
 func (b *histBlock) search(key []byte) int {
-	return sort.Search(b.len(), func(i int) bool { return slices.Compare(b.key(i), key) >= 0 })
+	sid, year := be32(key), uint16(0)
+	if len(key) == 6 {
+		year = binary.BigEndian.Uint16(key[4:])
+	}
+	return sort.Search(b.len(), func(i int) bool { return b.sids[i] > sid || (b.sids[i] == sid && b.years[i] >= year) })
 }
 
 // find returns the entry of a whole history.
@@ -218,17 +222,20 @@ func (b *histBlock) events(r *bitReader, out []event, n, scale int, price int64)
 
 func takeMoments(r *bitReader) []uint32 {
 	n := r.number()
-	if n == 0 || n > maxHistMoment || n > uint64(r.end-r.at) {
+	if n == 0 || n > uint64(r.end) { // an event is at each
 		r.bad = r.bad || n != 0
 		return nil
 	}
 	out := make([]uint32, n)
 	at := r.take(32)
 	least, k := r.take(32), int(r.take(histParamBits))
-	r.bad = r.bad || k >= maxRice
+	r.bad = r.bad || (k >= maxRice && k != histSteady)
 	for i := range out {
 		if i > 0 && !r.bad {
-			at += least + r.rice(k)
+			at += least
+			if k != histSteady {
+				at += r.rice(k)
+			}
 		}
 		out[i] = uint32(at)
 	}

@@ -107,8 +107,12 @@ func putMoments(w *bitWriter, moments []uint32) {
 	for i := 1; i < len(moments); i++ {
 		steps = append(steps, uint64(moments[i]-moments[i-1]-least))
 	}
-	k := riceFor(steps)
 	w.put(uint64(least), 32)
+	if slices.Max(append(steps, 0)) == 0 {
+		w.put(histSteady, histParamBits)
+		return
+	}
+	k := riceFor(steps)
 	w.put(uint64(k), histParamBits)
 	for _, s := range steps {
 		w.rice(s, k)

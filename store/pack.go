@@ -1,12 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"container/list"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"slices"
 	"sort"
 	"sync"
 
@@ -250,7 +250,7 @@ func decodeRows(raw []byte) (*rows, error) {
 		b.data = append(b.data, b.data[start:start+int(h.same)]...)
 		b.data = append(b.data, tails.bytes(h.more)...)
 		b.keys[i] = len(b.data)
-		if i > 0 && slices.Compare(b.data[at:], b.data[start:at]) <= 0 {
+		if i > 0 && bytes.Compare(b.data[at:], b.data[start:at]) <= 0 {
 			return nil, errRows
 		}
 		start = at
@@ -291,7 +291,7 @@ func (b *rows) value(i int) ([]byte, error) {
 }
 
 func (b *rows) search(key []byte) int {
-	return sort.Search(b.len(), func(i int) bool { return slices.Compare(b.key(i), key) >= 0 })
+	return sort.Search(b.len(), func(i int) bool { return bytes.Compare(b.key(i), key) >= 0 })
 }
 
 // blockBuilder gathers entries, in key order, into blocks.
