@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"iter"
 	"slices"
 	"time"
@@ -19,7 +18,8 @@ const blockBatch = 64
 // as history holds it now. With AfterSeq set the feed is a consumer's cursor: a
 // change that a later run took back is told then too, as the same kind with the
 // prices turned round. A spec change matches a selection by provider, partition
-// and instance type alone.
+// and instance type alone. A cursor, or a From, before what [DB.PruneChanges]
+// left is [gputide.ErrNotFound]; without either, what is left is told.
 func (db *DB) Changes(ctx context.Context, f gputide.ChangeFilter) iter.Seq2[gputide.Change, error] {
 	return func(yield func(gputide.Change, error) bool) {
 		q := changeQuery{db: db, f: f, left: f.Limit}
@@ -71,6 +71,13 @@ func (q *changeQuery) prepare() error {
 	q.next = q.f.AfterSeq + 1
 	q.newest = make(map[changeKey]uint64)
 	return q.db.view(func(v *view) error {
+		gone, err := prunedOf(v.tx)
+		if err != nil {
+			return err
+		}
+		if err := gone.holds(&q.f); err != nil {
+			return err
+		}
 		if sel := q.f.Selection; len(sel.IDs)+len(sel.Matches) > 0 {
 			var err error
 			if q.selected, err = q.db.selectSeries(v.offers, sel); err != nil {
@@ -289,14 +296,4 @@ func (s *changed) notBefore(at uint32) (t time.Time, err error) {
 }
 
 // lastSeq returns the newest sequence number of the feed.
-func (v *view) lastSeq() uint64 {
-	k, raw := v.tx.table(bucketLog).Cursor().Last()
-	if k == nil {
-		return 0
-	}
-	_, n, err := decodeBlock(k, raw, true)
-	if err != nil {
-		return 0
-	}
-	return binary.BigEndian.Uint64(k) + uint64(n) - 1
-}
+func (v *view) lastSeq() uint64 { return v.tx.table(bucketLog).Sequence() }

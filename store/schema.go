@@ -44,6 +44,7 @@ var (
 	metaCreated   = []byte("created")
 	metaTool      = []byte("tool")
 	metaCatalogue = []byte("catalogue")
+	metaPruned    = []byte("pruned")
 )
 
 // Fill of pages. A leaf that is only appended to is packed; one whose values
