@@ -105,6 +105,9 @@ func TestPages(t *testing.T) {
 			if !errors.Is(errors.Join(append(c.Errors("skus"), err)...), tt.err) {
 				t.Errorf("error %v, want %v", err, tt.err)
 			}
+			if strings.HasPrefix(name, "a token ") && !strings.Contains(err.Error(), "want a new token") {
+				t.Errorf("the circle was not seen: %v", err)
+			}
 			var got []string
 			for _, o := range live(c) {
 				if strings.Contains(o, "×1 ") {
