@@ -60,7 +60,7 @@ func (t *track) take(iv, last *gputide.Interval) {
 	from, to := max(iv.From.Unix(), t.from), min(iv.To.Unix(), t.to)
 	if iv.From.Unix() < t.from {
 		t.carried = iv.State == gputide.StatePriced
-	} else if last != nil && last.Price != iv.Price && from < t.to {
+	} else if last != nil && last.Price != iv.Price {
 		t.steps = append(t.steps, step{at: from, observed: last.LastObserved.Unix(), before: last.Price, after: iv.Price})
 	}
 	if from >= to {
