@@ -136,6 +136,7 @@ func TestFacts(t *testing.T) {
 	var recordings []recording
 	recordings = append(recordings, awsRecordings()...)
 	recordings = append(recordings, awsTypeRecordings()...)
+	recordings = append(recordings, awsEC2Recordings(beside(t, dir, "aws"))...)
 	recordings = append(recordings, awsListRecordings(beside(t, dir, "aws"))...)
 	recordings = append(recordings, runpodRecordings()...)
 	recordings = append(recordings, lambdaRecordings()...)
