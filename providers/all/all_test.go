@@ -129,7 +129,11 @@ func docPage(info *gputide.Info) []byte {
 	fact("Markets", list(info.Markets))
 	fact("Currencies", list(info.Currencies))
 	fact("Price books", list(info.Partitions))
-	fact("Cadence", "every "+hours(info.Cadence))
+	cadence := "every " + hours(info.Cadence)
+	for _, p := range info.Paces {
+		cadence += fmt.Sprintf("; %s by itself every %s", p.Market, hours(p.Cadence))
+	}
+	fact("Cadence", cadence)
 	fact("Evidence", evidence(info.Evidence))
 	fact("Not given", info.Note)
 	b.WriteString("\n## Sources\n\nIn order of authority: a scope is fed by the first that answers.\n\n" +
@@ -167,6 +171,8 @@ func hours(d time.Duration) string {
 		return "day"
 	case d%time.Hour == 0:
 		return fmt.Sprintf("%d hours", d/time.Hour)
+	case d%time.Minute == 0:
+		return fmt.Sprintf("%d minutes", d/time.Minute)
 	}
 	return d.String()
 }

@@ -11,11 +11,17 @@
 // region in CSV and JSON), whose rates name the on-demand product they discount
 // by SKU only and are joined with the list of the same crawl;
 // the feed of the price pages at https://b0.p.awsstatic.com (undocumented, on
-// demand Linux only); EC2 DescribeInstanceTypes; the Spot Instance Advisor data
-// at https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json.
+// demand Linux only); the page of capacity block rates,
+// https://aws.amazon.com/ec2/capacityblocks/pricing/; the Spot Instance Advisor data at
+// https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json; and EC2 in
+// each region of the commercial partition: DescribeInstanceTypes,
+// DescribeSpotPriceHistory, DescribeInstanceTypeOfferings,
+// DescribeCapacityBlockOfferings, and DescribeRegions and
+// DescribeAvailabilityZones that lead to them.
 //
-// Auth: none, but for DescribeInstanceTypes, which needs any account's key. A
-// table of accelerators with its sources stands in for it.
+// Auth: none, but for EC2, which needs any account's key. Without one a table of
+// accelerators stands in for DescribeInstanceTypes, and the feed of the old spot
+// price page, https://spot-price.s3.amazonaws.com/spot.js, for spot prices.
 //
 // Markets: on_demand and commitment (reserved instances and the compute and
 // EC2-instance savings plans). Amounts are USD, in China CNY, per instance and
@@ -23,12 +29,23 @@
 // costs whichever part of the commitment is paid upfront; lists state no fee.
 // Lists are published several times a week; the spot advisor daily.
 //
-// Unverified: savings plan lists of China, read where the offer index of China
-// names them.
+// Spot prices stand under the id of their zone. Each is read twice: its changes
+// since the last crawl, of 90 days the first time, as events at their own
+// moments, and then what is in force. Only accelerated types are asked for. A
+// capacity block on offer has the hours it lasts as its term and its dates
+// beside its id; of each length the cheapest start within two weeks is kept. The
+// rates page states none of these: its rates are list prices without a term.
 //
-// Known gaps: savings plans of SageMaker and databases, spot prices, capacity blocks (their rows in the
-// lists are priced at 0 and left out), dedicated hosts, and what the lists do
-// not say of accelerators: the model comes from EC2 or the table.
+// Unverified: savings plan lists of China, read where the offer index of China
+// names them; the form of the page of capacity block rates, of which only the
+// text is recorded (its tables are found by their headings); the feed of the old spot price page, whose form is that of the
+// on-demand page of its time; filtering by instance type with an asterisk.
+//
+// Known gaps: savings plans of SageMaker and databases, dedicated hosts, spot
+// prices of GovCloud and China (their EC2 needs an account of its own), spot
+// placement scores (EC2 scores mixes of three types and more, and gives any one
+// type a low score), and what the lists do not say of accelerators: the model
+// comes from EC2 or the table.
 //
 // Verified: 2026-09-10, against excerpts of lists of 2017 to 2026.
 package aws

@@ -45,6 +45,10 @@ func (s *suite) checkInfo(*testing.T) []error {
 	for _, m := range i.Markets {
 		bad(m.Valid() && m != gputide.MarketUnknown, "market %q", m)
 	}
+	for _, p := range i.Paces {
+		bad(slices.Contains(i.Markets, p.Market) && len(i.Markets) > 1, "a pace of market %q", p.Market)
+		bad(p.Cadence >= time.Minute && p.Cadence < i.Cadence, "market %s every %s", p.Market, p.Cadence)
+	}
 	for _, c := range i.Currencies {
 		bad(c.Valid(), "currency %q", c)
 	}
