@@ -25,9 +25,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		aws.New(f, awsConfig(secret, regions)),
 		azure.New(f, azureConfig(secret, regions)),
 		ecb.New(f),
-		gcp.New(f, gcp.Config{
-			APIKey: secret("GPUTIDE_GCP_API_KEY"), AccessToken: secret("GPUTIDE_GCP_ACCESS_TOKEN"), Project: secret("GPUTIDE_GCP_PROJECT"),
-		}),
+		gcp.New(f, gcpConfig(secret)),
 		ibm.New(f, secret("GPUTIDE_IBM_API_KEY")),
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
 		oci.New(f, ociConfig(secret)),
@@ -61,5 +59,14 @@ func azureConfig(secret func(env string) string, regions []string) azure.Config 
 		ClientSecret:   secret("GPUTIDE_AZURE_CLIENT_SECRET"),
 		SubscriptionID: secret("GPUTIDE_AZURE_SUBSCRIPTION_ID"),
 		Regions:        regions,
+	}
+}
+
+func gcpConfig(secret func(env string) string) gcp.Config {
+	return gcp.Config{
+		APIKey:      secret("GPUTIDE_GCP_API_KEY"),
+		ClientEmail: secret("GPUTIDE_GCP_CLIENT_EMAIL"),
+		PrivateKey:  secret("GPUTIDE_GCP_PRIVATE_KEY"),
+		Project:     secret("GPUTIDE_GCP_PROJECT"),
 	}
 }

@@ -44,7 +44,10 @@ func (r *run) types(ctx context.Context) error {
 		end      func(*typeList) error
 	}{{sourceTypes, "machineTypes", r.endMachines}, {sourceCards, "acceleratorTypes", r.endCards}} {
 		l := typeList{table: r.table, sold: sold{}, specs: map[string]gputide.Spec{}}
-		err := r.aggregated(ctx, s.id, s.list, &l)
+		err := r.signIn(ctx)
+		if err == nil {
+			err = r.aggregated(ctx, s.id, s.list, &l)
+		}
 		if err == nil {
 			err = s.end(&l)
 		}
@@ -61,17 +64,26 @@ func (r *run) types(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// signIn gets what the Compute API is asked with, once a crawl.
+func (r *run) signIn(ctx context.Context) (err error) {
+	switch {
+	case r.bearer != "":
+		return nil
+	case r.http.Replaying():
+		r.project, r.bearer = "replay", "replay"
+		return nil
+	case !r.cfg.canSignIn():
+		return &gputide.HintError{Err: gputide.ErrNeedsKey, Hint: "set " + strings.Join(accountEnv(), ", ")}
+	}
+	r.project = r.cfg.Project
+	r.bearer, err = r.token(ctx, r.b.At())
+	return err
+}
+
 // aggregated reads a list of all zones, page by page.
 func (r *run) aggregated(ctx context.Context, source, list string, l *typeList) error {
-	project, token := r.cfg.Project, r.cfg.AccessToken
-	switch {
-	case r.http.Replaying():
-		project, token = "replay", "replay"
-	case project == "" || token == "":
-		return &gputide.HintError{Err: gputide.ErrNeedsKey, Hint: "set " + envToken + " and " + envProject}
-	}
 	tokens := map[string]bool{}
-	base := typesURL + url.PathEscape(project) + "/aggregated/" + list + "?maxResults=" + typesPerPage
+	base := typesURL + url.PathEscape(r.project) + "/aggregated/" + list + "?maxResults=" + typesPerPage
 	address := base
 	for page := 1; ; page++ {
 		if page > maxTypePages {
@@ -79,7 +91,7 @@ func (r *run) aggregated(ctx context.Context, source, list string, l *typeList) 
 		}
 		var answer zonePage
 		_, err := r.http.JSON(ctx, fetch.Request{
-			Source: source, URL: address, Header: map[string][]string{"Authorization": {"Bearer " + token}},
+			Source: source, URL: address, Header: map[string][]string{"Authorization": {"Bearer " + r.bearer}},
 		}, &answer)
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@
 // and, without a key, the page
 // https://cloud.google.com/products/compute/pricing/accelerator-optimized. The
 // catalogue is the more authoritative: it feeds a market where it answers, and
-// the page where it does not. With an access token the Compute API says which
+// the page where it does not. With a service account the Compute API says which
 // machine types and attachable cards there are and in which zones; machines.csv
 // stands in for it.
 //
@@ -49,6 +49,7 @@ const (
 	sourceSKUs     = "skus"
 	sourcePage     = "page"
 	sourceMachines = "machines"
+	sourceToken    = "token"
 )
 
 const (
@@ -56,20 +57,14 @@ const (
 	pageURL  = "https://cloud.google.com/products/compute/pricing/accelerator-optimized"
 	typesURL = "https://compute.googleapis.com/compute/v1/projects/"
 
-	envKey     = "GPUTIDE_GCP_API_KEY"
-	envToken   = "GPUTIDE_GCP_ACCESS_TOKEN"
-	envProject = "GPUTIDE_GCP_PROJECT"
+	envKey        = "GPUTIDE_GCP_API_KEY"
+	envEmail      = "GPUTIDE_GCP_CLIENT_EMAIL"
+	envPrivateKey = "GPUTIDE_GCP_PRIVATE_KEY"
+	envProject    = "GPUTIDE_GCP_PROJECT"
 )
 
 // currency is what the catalogue is asked for and the page prints.
 const currency gputide.Currency = "USD"
-
-// Config says whose credentials are used. The zero value reads what needs none.
-type Config struct {
-	APIKey      string
-	AccessToken string // OAuth, of any account that may list machine types
-	Project     string // whose machine types are listed
-}
 
 // Provider crawls Google Cloud.
 type Provider struct {
@@ -82,7 +77,7 @@ var _ gputide.Provider = (*Provider)(nil)
 // New returns the provider on f.
 func New(f *fetch.Fetcher, cfg Config) *Provider {
 	p := &Provider{http: f.Client(info()), cfg: cfg}
-	for _, secret := range []string{cfg.APIKey, cfg.AccessToken} {
+	for _, secret := range []string{cfg.APIKey, cfg.PrivateKey} {
 		if secret != "" {
 			p.http.AddSecret(secret)
 		}
@@ -101,13 +96,13 @@ func info() gputide.Info {
 		Sources: []gputide.Source{{
 			ID: sourceTypes, Title: "Compute API, machine types of all zones",
 			URL: typesURL + "*/aggregated/machineTypes", Doc: "https://cloud.google.com/compute/docs/reference/rest/v1/machineTypes/aggregatedList",
-			Hosts: []string{"compute.googleapis.com"}, Auth: gputide.AuthKey, Env: []string{envToken, envProject},
+			Hosts: []string{"compute.googleapis.com"}, Auth: gputide.AuthKey, Env: accountEnv(),
 			Gives:    "machine types as the API reports them, and which region sells which",
 			MaxBytes: 64 << 20,
 		}, {
 			ID: sourceCards, Title: "Compute API, accelerator types of all zones",
 			URL: typesURL + "*/aggregated/acceleratorTypes", Doc: "https://cloud.google.com/compute/docs/reference/rest/v1/acceleratorTypes/aggregatedList",
-			Hosts: []string{"compute.googleapis.com"}, Auth: gputide.AuthKey, Env: []string{envToken, envProject},
+			Hosts: []string{"compute.googleapis.com"}, Auth: gputide.AuthKey, Env: accountEnv(),
 			Gives:    "which region sells which attachable GPU, and how many a machine takes",
 			MaxBytes: 64 << 20,
 		}, {
@@ -123,6 +118,11 @@ func info() gputide.Info {
 		}, {
 			ID: sourceMachines, Title: "Parts of machine types",
 			Doc: "https://cloud.google.com/compute/docs/accelerator-optimized-machines", Auth: gputide.AuthNone,
+		}, {
+			ID: sourceToken, Title: "Access token of a service account",
+			URL: tokenURL, Doc: "https://developers.google.com/identity/protocols/oauth2/service-account",
+			Hosts: []string{"oauth2.googleapis.com"}, Auth: gputide.AuthKey, Env: accountEnv(),
+			Gives: "access to the Compute API", MaxBytes: 1 << 20,
 		}},
 		Markets:    markets(),
 		Currencies: []gputide.Currency{currency},
@@ -134,6 +134,9 @@ func info() gputide.Info {
 			"Without a key no attachable GPUs and no TPUs.",
 	}
 }
+
+// accountEnv names what holds the service account.
+func accountEnv() []string { return []string{envEmail, envPrivateKey, envProject} }
 
 func markets() []gputide.Market {
 	return []gputide.Market{
@@ -148,6 +151,8 @@ type run struct {
 	table *table
 	sold  sold // machine types
 	cards sold // attachable cards
+
+	project, bearer string // of the Compute API
 }
 
 // Crawl reads the machine types, and the prices of each market from the first

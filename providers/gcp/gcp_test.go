@@ -24,11 +24,11 @@ func types(path string) providertest.Field {
 const (
 	tiers  = "skus[].pricingInfo[].pricingExpression.tieredRates"
 	apiKey = "dummy-gcp-api-key"
-	token  = "dummy-gcp-access-token"
+	secret = "dummy-gcp-private-key"
 )
 
 func withKeys(f *fetch.Fetcher) gputide.Provider {
-	return gcp.New(f, gcp.Config{APIKey: apiKey, AccessToken: token, Project: "example-project"})
+	return gcp.New(f, gcp.Config{APIKey: apiKey, ClientEmail: "gputide@example.org", PrivateKey: secret, Project: "example-project"})
 }
 
 func TestConformance(t *testing.T) {
@@ -58,7 +58,7 @@ func TestConformance(t *testing.T) {
 				return bytes.ReplaceAll(body, []byte("maximumCards"), []byte("cards"))
 			},
 		}},
-		Secrets: []string{apiKey, token},
+		Secrets: []string{apiKey, secret},
 		Deviations: []providertest.Deviation{
 			{Name: "digit", Reason: "the catalogue writes money as units and nanos; TestMoney, the page's suite and the facts change their digits"},
 		},
