@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,7 @@ type compactOut struct {
 	Path   string `json:"path"`
 	Before int64  `json:"before_bytes"`
 	After  int64  `json:"after_bytes"`
+	Pruned int64  `json:"pruned_changes"` // entries taken out of the change feed
 }
 
 // restoreOut is the JSON of `db restore`.
@@ -63,22 +65,38 @@ A copy of the file made by other means is sound only while nobody writes.`,
 }
 
 func (m *Main) dbCompactCmd() *cobra.Command {
-	return m.dbVerb(&cobra.Command{
+	var before string
+	cmd := m.dbVerb(&cobra.Command{
 		Use:   "compact",
-		Short: "Write the database anew without the room changes left in it",
+		Short: "Write the database anew, packed and without the room changes left in it",
 		Long: `The file of a database never shrinks by itself. Compaction writes it anew beside
-the old one, which takes as much room again, and exchanges the two; a crash at any
-point leaves one of them. A daemon is asked to do it: its crawls wait meanwhile.`,
+the old one, with what it holds packed, and exchanges the two; a crash at any
+point leaves one of them. A daemon is asked to do it: its crawls wait meanwhile.
+
+--prune-log-before takes what was recorded earlier out of the change feed. Prices
+and their history stay. Who follows the feed from a number that is gone is told
+where it begins now.`,
 		Example: `  gputide db compact
-  gputide db compact -o json`,
+  gputide db compact --prune-log-before 2026-01-01 -o json`,
 		Args: noArgs,
 	}, func(ctx context.Context, _ []string, f format) error {
-		out, err := m.compact(ctx)
+		var req compactRequest
+		var err error
+		if req.PruneLogBefore, err = parseTime("prune-log-before", before); err != nil {
+			return err
+		}
+		out, err := m.compact(ctx, req)
 		if err != nil {
 			return err
 		}
-		return m.report(f, out, "%s: %s before, %s after\n", clean(out.Path), bytesText(out.Before), bytesText(out.After))
+		text := fmt.Sprintf("%s: %s before, %s after", clean(out.Path), bytesText(out.Before), bytesText(out.After))
+		if out.Pruned > 0 {
+			text += fmt.Sprintf("; %d changes pruned from the feed", out.Pruned)
+		}
+		return m.report(f, out, "%s\n", text)
 	})
+	cmd.Flags().StringVar(&before, "prune-log-before", "", "take changes recorded before this `TIME` out of the feed")
+	return cmd
 }
 
 func (m *Main) dbRestoreCmd() *cobra.Command {
@@ -134,8 +152,13 @@ func backupCommand(do func(context.Context, backupRequest) (backupOut, error)) a
 	return api.Command[backupRequest, backupOut]{Path: "/v1/db/backup", Do: do}
 }
 
-func compactCommand(do func(context.Context, struct{}) (compactOut, error)) api.Command[struct{}, compactOut] {
-	return api.Command[struct{}, compactOut]{Path: "/v1/db/compact", Do: do}
+// compactRequest asks for a compaction.
+type compactRequest struct {
+	PruneLogBefore time.Time `json:",omitzero"` // what was recorded earlier leaves the change feed
+}
+
+func compactCommand(do func(context.Context, compactRequest) (compactOut, error)) api.Command[compactRequest, compactOut] {
+	return api.Command[compactRequest, compactOut]{Path: "/v1/db/compact", Do: do}
 }
 
 // backup has a backup written, by the daemon when there is one.
@@ -192,26 +215,33 @@ func (m *Main) backupToStdout(ctx context.Context, f format) (err error) {
 }
 
 // compact has the database compacted, by the daemon when there is one.
-func (m *Main) compact(ctx context.Context) (compactOut, error) {
+func (m *Main) compact(ctx context.Context, req compactRequest) (compactOut, error) {
 	daemon, err := m.dial(ctx)
 	if err != nil {
 		return compactOut{}, err
 	}
 	if daemon != nil {
 		defer daemon.Close()
-		return compactCommand(nil).Ask(ctx, daemon, struct{}{})
+		return compactCommand(nil).Ask(ctx, daemon, req)
 	}
 	db, err := m.openExisting()
 	if err != nil {
 		return compactOut{}, err
 	}
 	defer db.Close()
-	return compactOf(ctx, db)
+	return compactOf(ctx, db, req)
 }
 
-func compactOf(ctx context.Context, db *store.DB) (compactOut, error) {
+func compactOf(ctx context.Context, db *store.DB, req compactRequest) (out compactOut, err error) {
+	out.Path = db.Path()
+	if !req.PruneLogBefore.IsZero() {
+		if out.Pruned, err = db.PruneChanges(ctx, req.PruneLogBefore); err != nil {
+			return out, err
+		}
+	}
 	size, err := db.Compact(ctx)
-	return compactOut{Path: db.Path(), Before: size.Before, After: size.After}, err
+	out.Before, out.After = size.Before, size.After
+	return out, err
 }
 
 // openExisting opens the database for writing and does not make one.

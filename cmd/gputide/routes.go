@@ -147,7 +147,7 @@ func (d *daemon) routes(ctx context.Context) []api.Route {
 			rows, err := d.crawlNow(ctx, req.Provider)
 			return rowsOut[crawlRow]{Rows: rows}, err
 		}),
-		compactCommand(func(ctx context.Context, _ struct{}) (compactOut, error) { return compactOf(ctx, d.db) }),
+		compactCommand(func(ctx context.Context, req compactRequest) (compactOut, error) { return compactOf(ctx, d.db, req) }),
 		backupCommand(func(ctx context.Context, req backupRequest) (backupOut, error) { return backupOf(ctx, d.db, req.File) }),
 		d.judgeRoute(acceptVerdict()), d.judgeRoute(rejectVerdict()),
 	}

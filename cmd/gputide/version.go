@@ -15,7 +15,7 @@ var toolVersion = ""
 
 // schemaVersion is the newest database schema this build reads and writes. A
 // test holds it equal to what the store writes.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // versionOut is the JSON of `version`.
 type versionOut struct {
