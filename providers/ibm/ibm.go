@@ -82,7 +82,7 @@ func info() gputide.Info {
 	return gputide.Info{
 		Name:  "ibm",
 		Title: "IBM Cloud VPC",
-		Home:  "https://www.ibm.com/products/gpu-ai-accelerator",
+		Home:  "https://cloud.ibm.com/estimator",
 		Sources: []gputide.Source{{
 			ID: sourceProfiles, Title: "Instance profiles of the VPC API", URL: fmt.Sprintf(profilesURL, "*"),
 			Doc:   "https://cloud.ibm.com/apidocs/vpc/latest#list-instance-profiles",

@@ -42,10 +42,26 @@ type page struct {
 	Resources []json.RawMessage `json:"resources"`
 }
 
+// check returns what is wrong with a page that comes after a number of rows.
+// total is the count of the pages before, negative on the first.
+func (pg *page) check(source string, after, total int) error {
+	switch {
+	case pg.Count == nil || pg.Offset == nil || pg.Resources == nil:
+		return drift(source, "$", "offset, count and resources", "a page without")
+	case *pg.Offset != after:
+		return drift(source, "$.offset", strconv.Itoa(after), strconv.Itoa(*pg.Offset))
+	case total >= 0 && *pg.Count != total:
+		return drift(source, "$.count", strconv.Itoa(total)+" as on the page before", strconv.Itoa(*pg.Count))
+	case *pg.Count < 0 || *pg.Count > maxRows:
+		return drift(source, "$.count", fmt.Sprintf("at most %d", maxRows), strconv.Itoa(*pg.Count))
+	}
+	return nil
+}
+
 // pages reads a list of the catalog to its end. A list that does not add up to
 // its own count is refused: a part of it would look like the whole.
 func (p *Provider) pages(ctx context.Context, source, address string, first, next url.Values) (rows []json.RawMessage, urls []string, err error) {
-	query, total := first, 0
+	query, total := first, -1
 	for {
 		from := address
 		if len(query) > 0 {
@@ -56,15 +72,8 @@ func (p *Provider) pages(ctx context.Context, source, address string, first, nex
 		if err != nil {
 			return nil, nil, err
 		}
-		switch {
-		case pg.Count == nil || pg.Offset == nil || pg.Resources == nil:
-			return nil, nil, drift(source, "$", "offset, count and resources", "a page without")
-		case *pg.Offset != len(rows):
-			return nil, nil, drift(source, "$.offset", strconv.Itoa(len(rows)), strconv.Itoa(*pg.Offset))
-		case len(urls) > 0 && *pg.Count != total:
-			return nil, nil, drift(source, "$.count", strconv.Itoa(total)+" as on the page before", strconv.Itoa(*pg.Count))
-		case *pg.Count < 0 || *pg.Count > maxRows:
-			return nil, nil, drift(source, "$.count", fmt.Sprintf("at most %d", maxRows), strconv.Itoa(*pg.Count))
+		if err := pg.check(source, len(rows), total); err != nil {
+			return nil, nil, err
 		}
 		total = *pg.Count
 		rows, urls = append(rows, pg.Resources...), append(urls, at)

@@ -159,19 +159,31 @@ func key(profile, region string, m gputide.Market) gputide.Key {
 	return gputide.Key{InstanceType: profile, Region: region, Market: m, Stat: gputide.StatList, Currency: currency}
 }
 
+// omitted returns why a metric is, by rule, no offer now; empty for one that is.
+// dated is false when its dates cannot be read.
+func (d *deployment) omitted(m *metric, at time.Time) (reason string, dated bool) {
+	inForce, ok := d.holds(at)
+	metricInForce, metricOK := m.holds(at)
+	switch {
+	case !ok || !metricOK:
+		return "", false
+	case !inForce || !metricInForce:
+		return "not_in_force", true
+	case d.Type != "" && d.Type != "Paid" && d.Type != "paygo":
+		return "other_type", true
+	}
+	return "", true
+}
+
 // addMetric adds the offers of one metric, one for each tier.
 func (r *run) addMetric(d *deployment, m *metric, k gputide.Key, profile string, spec *gputide.Spec) {
-	inForce, dated := d.holds(r.b.At())
-	metricInForce, metricDated := m.holds(r.b.At())
 	tiers, reason := m.tiers()
+	omitted, dated := d.omitted(m, r.b.At())
 	switch {
-	case !dated || !metricDated:
+	case !dated:
 		reason = "bad_date"
-	case !inForce || !metricInForce:
-		r.b.Omit(sourcePrices, "not_in_force", 1)
-		return
-	case d.Type != "" && d.Type != "Paid" && d.Type != "paygo":
-		r.b.Omit(sourcePrices, "other_type", 1)
+	case omitted != "":
+		r.b.Omit(sourcePrices, omitted, 1)
 		return
 	}
 	if reason != "" {

@@ -89,7 +89,7 @@ func TestWithoutKey(t *testing.T) {
 func TestField(t *testing.T) {
 	for text, want := range map[string]float64{
 		`{"type":"fixed","value":8}`: 8, `{"type":"fixed","value":0}`: 0, `{"type":"fixed"}`: 0, `{"type":"fixed","values":["8"]}`: 0,
-		`{"type":"range","min":1,"max":8,"default":4}`: 0, `{"type":"enum","values":["2","4"]}`: 0, `{"type":"dependent"}`: 0, `{"type":"fixed","value":"8"}`: 0,
+		`{"type":"range","min":1,"max":8,"default":4}`: 0, `{"type":"enum","values":["2","4"]}`: 0, `{"type":"dependent","value":8}`: 0, `{"type":"fixed","value":"8"}`: 0,
 	} {
 		c, _ := collect(t, exchange(sourceProfiles, strings.Replace(profilesURL, "%s", "us-south", 1), `{"profiles":[`+
 			`{"name":"a","vcpu_count":{"type":"fixed","value":1},"memory":{"type":"fixed","value":1}},{"name":"b","vcpu_count":`+text+`}]}`))

@@ -176,6 +176,7 @@ func TestPages(t *testing.T) {
 		{"two pages", []string{list(0, 3, row("a"), row("b")), list(2, 3, row("c"))}, []string{next(2)}, 3, nil},
 		{"an empty page in the middle", []string{list(0, 3, row("a"), row("b")), list(2, 3)}, []string{next(2)}, 0, gputide.ErrSchemaDrift},
 		{"a page given again", []string{list(0, 3, row("a"), row("b")), list(0, 3, row("a"), row("b"))}, []string{next(2)}, 0, gputide.ErrSchemaDrift},
+		{"a page that shifts", []string{list(0, 3, row("a"), row("b")), list(1, 3, row("b"))}, []string{next(2)}, 0, gputide.ErrSchemaDrift},
 		{"a list that grows", []string{list(0, 3, row("a"), row("b")), list(2, 4, row("c"), row("d"))}, []string{next(2)}, 0, gputide.ErrSchemaDrift},
 		{"more than counted", []string{list(0, 1, row("a"), row("b"))}, nil, 0, gputide.ErrSchemaDrift},
 		{"counted beyond reason", []string{list(0, 1<<30, row("a"))}, nil, 0, gputide.ErrSchemaDrift},

@@ -78,21 +78,24 @@ func (p *Provider) CrawlSpecs(ctx context.Context, b *gputide.Batch) error {
 	return nil
 }
 
+// access returns whose shapes are asked for and the signer of requests, which a
+// replay does not need.
+func (p *Provider) access() (cfg Config, sign *signer, err error) {
+	switch {
+	case p.http.Replaying():
+		return Config{Tenancy: "replay", Region: "us-ashburn-1"}, nil, nil
+	case !p.cfg.complete():
+		return cfg, nil, &gputide.HintError{Err: gputide.ErrNeedsKey, Hint: "set " + strings.Join(envs(), ", ")}
+	}
+	sign, err = p.cfg.signer()
+	return p.cfg, sign, err
+}
+
 // compute reads every page of ListShapes.
 func (p *Provider) compute(ctx context.Context, b *gputide.Batch) ([]gputide.Spec, error) {
-	cfg := p.cfg
-	if p.http.Replaying() {
-		cfg.Region = "us-ashburn-1"
-		cfg.Tenancy = "replay"
-	} else if !cfg.complete() {
-		return nil, &gputide.HintError{Err: gputide.ErrNeedsKey, Hint: "set " + strings.Join(envs(), ", ")}
-	}
-	var sign *signer
-	if !p.http.Replaying() {
-		var err error
-		if sign, err = cfg.signer(); err != nil {
-			return nil, err
-		}
+	cfg, sign, err := p.access()
+	if err != nil {
+		return nil, err
 	}
 	t, err := loadTable()
 	if err != nil {

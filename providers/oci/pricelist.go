@@ -54,25 +54,8 @@ func (r *run) list(ctx context.Context) ([]string, error) {
 // addPart adds the offers of the shapes that are billed by one part.
 func (r *run) addPart(p *product, seen map[string]unitPrice) {
 	shapes := r.table.byPart[p.PartNumber]
-	switch {
-	case p.PartNumber == "":
-		r.skipUnknown(sourceList, "bad_row", "no part number")
-		return
-	case len(shapes) > 0:
-	case p.MetricName == "":
-		r.skipUnknown(sourceList, "bad_row", p.PartNumber)
-		return
-	case p.MetricName != metricGPU:
-		r.b.Omit(sourceList, "other_product", 1)
-		return
-	case !strings.HasPrefix(p.ServiceCategory, categoryGPU):
-		r.b.Omit(sourceList, "cloud_at_customer", 1)
-		return
-	case shapeless(p.PartNumber):
-		r.b.Omit(sourceList, "no_public_shape", 1)
-		return
-	default:
-		r.skipUnknown(sourceList, "unknown_part", p.PartNumber)
+	if len(shapes) == 0 {
+		r.leaveOut(p)
 		return
 	}
 	var u unitPrice
@@ -90,5 +73,22 @@ func (r *run) addPart(p *product, seen map[string]unitPrice) {
 			continue
 		}
 		r.addGPU(sourceList, k.shape, &k.preemptible, u.amount, k.part, k.spec())
+	}
+}
+
+// leaveOut counts a part that no shape of the table is billed by. A new GPU part
+// may be that of any shape.
+func (r *run) leaveOut(p *product) {
+	switch {
+	case p.PartNumber == "" || p.MetricName == "":
+		r.skipUnknown(sourceList, "bad_row", p.PartNumber)
+	case p.MetricName != metricGPU:
+		r.b.Omit(sourceList, "other_product", 1)
+	case !strings.HasPrefix(p.ServiceCategory, categoryGPU):
+		r.b.Omit(sourceList, "cloud_at_customer", 1)
+	case shapeless(p.PartNumber):
+		r.b.Omit(sourceList, "no_public_shape", 1)
+	default:
+		r.skipUnknown(sourceList, "unknown_part", p.PartNumber)
 	}
 }

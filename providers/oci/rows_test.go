@@ -114,6 +114,7 @@ func TestShape(t *testing.T) {
 		{"no count", map[string]string{"gpuQty": "null"}, []string{"on_demand BM.GPU.X9.8 bad_count"}},
 		{"no count and no kind", map[string]string{"gpuQty": "", "subType": "null"}, []string{"on_demand BM.GPU.X9.8 bad_count"}},
 		{"count 0", map[string]string{"gpuQty": "0"}, []string{"on_demand BM.GPU.X9.8 bad_count"}},
+		{"a card and a half", map[string]string{"gpuQty": "1.5"}, []string{"on_demand BM.GPU.X9.8 bad_count"}},
 		{"a part of a card", map[string]string{"gpuQty": "0.5"}, []string{"on_demand BM.GPU.X9.8 bad_count"}},
 		{"count beyond reason", map[string]string{"gpuQty": "1000"}, []string{"on_demand BM.GPU.X9.8 bad_count"}},
 		{"count in words", map[string]string{"gpuQty": `"eight"`}, []string{"market=on_demand bad_shape", "market=spot bad_shape"}},
@@ -156,6 +157,7 @@ func TestPart(t *testing.T) {
 	for _, tt := range []struct{ name, part, want string }{
 		{"as published", part("P1", payg("3.0500")), "on_demand BM.GPU.X9.8 3.0500"},
 		{"free allowance first", part("P1", payg("0")+","+payg("0.01")), "on_demand BM.GPU.X9.8 0.01"},
+		{"the dearest of several steps", part("P1", payg("0.02")+","+payg("0.10")+","+payg("0.03")), "on_demand BM.GPU.X9.8 0.10"},
 		{"another model", part("P1", `{"model":"MONTHLY","value":1},`+payg("2")), "on_demand BM.GPU.X9.8 2"},
 		{"zero", part("P1", payg("0")), "on_demand BM.GPU.X9.8 no_price"},
 		{"negative", part("P1", payg("-2")), "on_demand BM.GPU.X9.8 no_price"},
