@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"time"
 
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/crawler/fetch"
@@ -20,9 +19,6 @@ const (
 
 	// maxGraphPages bounds a query: some 1,200 sizes of two systems in 60 regions.
 	maxGraphPages = 500
-
-	// historyDays is how far the history of spot prices reaches back.
-	historyDays = 90
 
 	evictionQuery = "SpotResources | where type =~ 'microsoft.compute/skuspotevictionrate/location'" +
 		" | project id, skuName=tostring(sku.name), location, spotEvictionRate=tostring(properties.evictionRate)"
@@ -70,6 +66,32 @@ type graphPage struct {
 // query asks Resource Graph and hands each row to row. It returns the address
 // asked. An answer that ends before its last row is an error.
 func (a *arm) query(ctx context.Context, source, kusto string, row func(json.RawMessage)) (string, error) {
+	rows, token := 0, ""
+	followed := map[string]bool{}
+	for {
+		p, address, err := a.graphPage(ctx, source, kusto, token)
+		if err != nil {
+			return address, err
+		}
+		for _, raw := range p.Data {
+			row(raw)
+		}
+		rows += len(p.Data)
+		if p.SkipToken == "" {
+			return address, p.last(source, rows)
+		}
+		switch token = p.SkipToken; {
+		case followed[token]:
+			return address, drift(source, "$skipToken", "a page not read before", "one read before")
+		case len(followed) == maxGraphPages:
+			return address, fmt.Errorf("%s: %w: more than %d pages", source, gputide.ErrTooLarge, maxGraphPages)
+		}
+		followed[token] = true
+	}
+}
+
+// graphPage asks for the page that a token leads to; the first has none.
+func (a *arm) graphPage(ctx context.Context, source, kusto, token string) (p graphPage, address string, err error) {
 	type options struct {
 		Format    string `json:"resultFormat"`
 		Top       int    `json:"$top"`
@@ -79,45 +101,30 @@ func (a *arm) query(ctx context.Context, source, kusto string, row func(json.Raw
 		Query   string  `json:"query"`
 		Options options `json:"options"`
 	}
-	rows, token, address := 0, "", ""
-	followed := map[string]bool{}
-	for {
-		body, err := json.Marshal(request{kusto, options{"objectArray", graphTop, token}})
-		if err != nil {
-			return address, err
-		}
-		header := maps.Clone(a.header)
-		header["Content-Type"] = []string{"application/json"}
-		var p graphPage
-		address, err = a.http.JSON(ctx, fetch.Request{
-			Source: source, URL: graphURL + "?api-version=" + graphVersion, Header: header, Body: body,
-		}, &p)
-		switch {
-		case err != nil:
-			return address, err
-		case p.Total == nil || p.Data == nil:
-			return address, drift(source, "totalRecords, data", "both", "not both")
-		}
-		for _, raw := range p.Data {
-			row(raw)
-		}
-		rows += len(p.Data)
-		switch {
-		case p.SkipToken != "" && followed[p.SkipToken]:
-			return address, drift(source, "$skipToken", "a page not read before", "one read before")
-		case len(followed) == maxGraphPages:
-			return address, fmt.Errorf("%s: %w: more than %d pages", source, gputide.ErrTooLarge, maxGraphPages)
-		case p.SkipToken != "":
-			token = p.SkipToken
-			followed[token] = true
-			continue
-		case p.Truncated == "true" || rows != *p.Total:
-			return address, drift(source, "totalRecords", fmt.Sprintf("the %d rows read", rows), fmt.Sprint(*p.Total))
-		case rows == 0:
-			return address, fmt.Errorf("%s: %w", source, gputide.ErrEmpty)
-		}
-		return address, nil
+	body, err := json.Marshal(request{kusto, options{"objectArray", graphTop, token}})
+	if err != nil {
+		return p, "", err
 	}
+	header := maps.Clone(a.header)
+	header["Content-Type"] = []string{"application/json"}
+	address, err = a.http.JSON(ctx, fetch.Request{
+		Source: source, URL: graphURL + "?api-version=" + graphVersion, Header: header, Body: body,
+	}, &p)
+	if err == nil && (p.Total == nil || p.Data == nil) {
+		err = drift(source, "totalRecords, data", "both", "not both")
+	}
+	return p, address, err
+}
+
+// last judges the page that leads to none: rows are those of all pages.
+func (p *graphPage) last(source string, rows int) error {
+	switch {
+	case p.Truncated == "true" || rows != *p.Total:
+		return drift(source, "totalRecords", fmt.Sprintf("the %d rows read", rows), fmt.Sprint(*p.Total))
+	case rows == 0:
+		return fmt.Errorf("%s: %w", source, gputide.ErrEmpty)
+	}
+	return nil
 }
 
 // sizeOf returns a size as the prices spell it: Resource Graph has lower case.
@@ -190,108 +197,6 @@ func evictionBand(band string) (int64, bool) {
 	return rate, ok
 }
 
-// history reads when spot prices changed, an event feed beside the prices in
-// force.
-func (r *run) history(ctx context.Context, a *arm) error {
-	to := r.b.At()
-	from := map[string]time.Time{} // region → start of its window
-	address, err := a.query(ctx, sourceHistory, historyQuery, func(raw json.RawMessage) {
-		var row historyRow
-		if err := json.Unmarshal(raw, &row); err != nil || !row.whole() {
-			r.b.SkipUnknown(sourceHistory, spotScope(""), "bad_row", string(raw))
-			return
-		}
-		size, priced := r.sizeOf(row.Size)
-		switch {
-		case !r.wants(row.Region):
-			r.b.Omit(sourceHistory, "region_not_asked", 1)
-			return
-		case !priced:
-			r.b.Omit(sourceHistory, "size_without_price", 1)
-			return
-		}
-		if from[row.Region].IsZero() {
-			from[row.Region] = to.AddDate(0, 0, -historyDays)
-		}
-		for _, e := range row.Prices {
-			if at, ok := r.event(&row, size, e); ok && at.Before(from[row.Region]) {
-				from[row.Region] = at
-			}
-		}
-	})
-	if err != nil {
-		if !errors.Is(err, gputide.ErrNotInFixture) {
-			r.b.FailFeed(sourceHistory, spotScope(""), err)
-		}
-		return err
-	}
-	for region, start := range from {
-		r.b.DoneFeed(sourceHistory, spotScope(region), start, to, address)
-	}
-	return nil
-}
-
 func spotScope(region string) gputide.Scope {
 	return gputide.Scope{Partition: partitionCommercial, Region: region, Market: gputide.Spot}
-}
-
-// event adds one price of the history and returns when it took effect.
-func (r *run) event(row *historyRow, size string, e spotPrice) (time.Time, bool) {
-	key := keyOf(row.Region, offerKey{size: size, market: gputide.Spot, os: strings.ToLower(row.OS)})
-	amount := strings.Trim(string(e.Price), `"`)
-	if _, reason, detail := amountOf(json.RawMessage(amount)); reason != "" {
-		r.b.SkipUnknown(sourceHistory, spotScope(row.Region), reason, size+": "+detail)
-		return time.Time{}, false
-	}
-	at, err := time.Parse(time.RFC3339, e.At())
-	if err != nil || at.After(r.b.At()) {
-		r.b.SkipUnknown(sourceHistory, spotScope(row.Region), "bad_date", size+": "+e.At())
-		return time.Time{}, false
-	}
-	at = at.UTC().Truncate(time.Second)
-	r.b.Add(gputide.RawOffer{
-		Source: sourceHistory, Key: key, At: at, Spec: r.spec(key.Partition, size),
-		Price: gputide.Published{Amount: amount, Unit: gputide.PerHour, Basis: gputide.BasisInstance},
-	})
-	return at, true
-}
-
-// historyRow is the history of one size, system and region.
-type historyRow struct {
-	Size   string     `json:"skuName"`
-	OS     string     `json:"osType"`
-	Region string     `json:"location"`
-	Prices spotPrices `json:"spotPrices"`
-}
-
-func (h *historyRow) whole() bool {
-	os := strings.ToLower(h.OS)
-	return h.Size != "" && h.Region != "" && h.Prices != nil && (os == "linux" || os == "windows")
-}
-
-// spotPrices is a list of prices, or the text of one.
-type spotPrices []spotPrice
-
-// UnmarshalJSON reads both forms.
-func (p *spotPrices) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		data = []byte(text)
-	}
-	return json.Unmarshal(data, (*[]spotPrice)(p))
-}
-
-// spotPrice is one price. Texts about it name its moment differently.
-type spotPrice struct {
-	Price     json.RawMessage `json:"priceUSD"` // a number, or the text of one
-	Effective string          `json:"effectiveDate"`
-	DateTime  string          `json:"dateTime"`
-}
-
-// At returns the moment a price took effect, as stated.
-func (p spotPrice) At() string {
-	if p.Effective != "" {
-		return p.Effective
-	}
-	return p.DateTime
 }

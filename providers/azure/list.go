@@ -96,7 +96,7 @@ func (l *list) row(raw json.RawMessage) error {
 		return nil
 	}
 	k, problem := it.key()
-	if problem != "" || it.Region == nil {
+	if problem != "" {
 		l.unknown(problem, string(raw))
 		return nil
 	}
@@ -106,9 +106,6 @@ func (l *list) row(raw json.RawMessage) error {
 
 // unknown counts a row that does not say what it is.
 func (l *list) unknown(reason, detail string) {
-	if reason == "" {
-		reason = "no_region"
-	}
 	l.blind[reason] = append(l.blind[reason], detail[:min(len(detail), 160)])
 }
 
@@ -187,9 +184,6 @@ const reasonNoPrice = "no_price"
 func (l *list) entry(it *item) (e entry, notInForce string) {
 	e.meter = it.MeterID
 	e.amount, e.reason, e.detail = amountOf(it.Price)
-	if it.Tier != nil && !isZero(string(it.Tier)) {
-		e.reason, e.detail = "tiered", "from "+string(it.Tier)+" units on"
-	}
 	if *it.Unit != hourly {
 		e.reason, e.detail = "unknown_unit", *it.Unit
 	}
@@ -235,11 +229,6 @@ func amountOf(raw json.RawMessage) (amount, reason, detail string) {
 		return "", reasonNoPrice, string(raw)
 	}
 	return string(raw), "", ""
-}
-
-func isZero(amount string) bool {
-	v, err := gputide.ParseAmount(amount)
-	return err == nil && v.Sign() == 0
 }
 
 // add enters what a row says of an offer: the latest start holds. Rows that

@@ -55,8 +55,11 @@ func (it *item) omitted() string {
 
 // key returns which offer a row speaks of, or why that is not known.
 func (it *item) key() (k offerKey, problem string) {
-	if it.Size == nil || it.Type == nil || it.Meter == nil || it.Product == nil || it.Unit == nil {
+	switch {
+	case it.Size == nil || it.Type == nil || it.Meter == nil || it.Product == nil || it.Unit == nil || it.Region == nil:
 		return k, "bad_row"
+	case it.Tier != nil && strings.Trim(string(it.Tier), "0.") != "": // a price from so many units on: none was seen
+		return k, "tiered"
 	}
 	k.size = strings.TrimSpace(*it.Size)
 	k.os = osOf(*it.Product)
