@@ -146,32 +146,15 @@ func (c *catalogue) page(ctx context.Context, client *fetch.Client, req fetch.Re
 // add takes one SKU.
 func (c *catalogue) add(s *sku, page int) {
 	c.read++
-	if s.ID != "" {
-		switch first := c.ids[s.ID]; first {
-		case 0, page:
-			c.ids[s.ID] = page
-		default: // the list shifted between two pages: others may have slipped through
-			c.moved++
-		}
-	}
+	c.follow(s.ID, page)
 	if s.Description == "" {
 		c.blindRow(pathDescription, markets(), skipBadRow, s.ID+": no description")
 		return
 	}
 	p := parseDescription(s.Description)
-	id, known := c.table.identify(p)
-	switch {
-	case p.omit != "":
-		c.omits[p.omit]++
-		return
-	case known:
-	case (s.Category.Group == "GPU" || s.Category.Group == "TPU") && isAccelerator(p.subject):
-		id = rateID{partAccelerator, p.subject, p.mode}
-		if c.unknown[p.subject] == nil {
-			c.unknown[p.subject] = newAccelerator(p.subject, s.Category.Group)
-		}
-	default:
-		c.omits[omitOther]++
+	id, omit := c.identify(p, s.Category.Group)
+	if omit != "" {
+		c.omits[omit]++
 		return
 	}
 	c.relevant++
@@ -180,7 +163,7 @@ func (c *catalogue) add(s *sku, page int) {
 		return
 	}
 	r := s.rateOf(id)
-	if r.fault == "" || r.path == "" {
+	if r.path == "" {
 		c.usable++
 	} else {
 		c.note(r.path)
@@ -188,6 +171,39 @@ func (c *catalogue) add(s *sku, page int) {
 	for _, region := range s.Regions {
 		c.rates.put(id, region, r)
 	}
+}
+
+// follow notes the page of a SKU. One that comes again on a later page says that
+// the list shifted in between: others may have slipped through.
+func (c *catalogue) follow(id string, page int) {
+	if id == "" {
+		return
+	}
+	switch first := c.ids[id]; first {
+	case 0:
+		c.ids[id] = page
+	case page:
+	default:
+		c.moved++
+	}
+}
+
+// identify returns the rate a phrase is of, or why it is none of ours. A card or
+// chip that the tables do not know is sold under its own words.
+func (c *catalogue) identify(p phrase, group string) (id rateID, omit string) {
+	if p.omit != "" {
+		return id, p.omit
+	}
+	if id, known := c.table.identify(p); known {
+		return id, ""
+	}
+	if (group != "GPU" && group != "TPU") || !isAccelerator(p.subject) {
+		return id, omitOther
+	}
+	if c.unknown[p.subject] == nil {
+		c.unknown[p.subject] = newAccelerator(p.subject, group)
+	}
+	return rateID{partAccelerator, p.subject, p.mode}, ""
 }
 
 func newAccelerator(words, group string) *accelerator {
