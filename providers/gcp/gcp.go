@@ -25,7 +25,10 @@
 // Known gaps: TPU v2 to v4 (another service, whose SKUs no recording holds), A4X
 // (no public SKUs), flexible (spend-based) commitments, machines of N1 with
 // their cards as one price, custom machines, sole tenancy, workstations and
-// operating systems with a licence.
+// operating systems with a licence. The pages of spot and of the Dynamic
+// Workload Scheduler are not read: no recording holds them, and the page above
+// has their columns. Unverified: what SKUs call cores, memory and local SSD in
+// calendar mode; a machine whose parts go by other words is refused and counted.
 //
 // Verified: against recordings of SKUs of 2023 to 2026-09 and of the page's
 // first table, 2026-10. Not yet live: the embedded tables of the page are known
