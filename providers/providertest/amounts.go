@@ -101,14 +101,14 @@ func (s *suite) eachPlace(ctx context.Context, amount, other string, judge func(
 }
 
 // checkDigits proves that each published amount is read from the fixture: with
-// one digit changed where it stands, an offer or rate has another amount, or the
-// source reports an error.
+// one digit changed where it stands, an offer or rate has another amount, an
+// offer is refused, or the source reports an error.
 func (s *suite) checkDigits(t *testing.T) []error {
 	var errs []error
 	for _, amount := range s.base.amounts() {
 		seen := false
 		err := s.eachPlace(t.Context(), amount, otherDigit(amount), func(got *outcome) bool {
-			seen = repriced(s.base.Collector, got.Collector) || (got.err != nil && s.base.err == nil)
+			seen = repriced(s.base.Collector, got.Collector) || refused(s.base.Collector, got.Collector) || (got.err != nil && s.base.err == nil)
 			return !seen
 		})
 		if err != nil {
@@ -140,6 +140,19 @@ func repriced(a, b *Collector) bool {
 		}
 	}
 	return false
+}
+
+// refused reports whether an offer of a is a row without a price in b: one that
+// contradicts itself.
+func refused(a, b *Collector) bool {
+	live := make(map[string]bool)
+	for _, o := range a.Live() {
+		live[series(&o.Key, o.Part)] = true
+	}
+	for _, o := range b.Live() {
+		delete(live, series(&o.Key, o.Part))
+	}
+	return slices.ContainsFunc(b.Skips, func(s gputide.Skipped) bool { return s.Key != nil && live[series(s.Key, s.Part)] })
 }
 
 // otherDigit returns amount with its last digit that is not 0 changed.

@@ -1,10 +1,13 @@
 package pricelist
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +115,7 @@ func TestPlanRates(t *testing.T) {
 		t, row(), row("SKU", "UNUSED", "CapacityStatus", "UnusedCapacityReservation"), row("SKU", "INFRA", "License Model", "License Included - Infrastructure"),
 		row("SKU", "BAD", "Tenancy", "Nowhere"), row("SKU", "DED", "Tenancy", "Dedicated", "Operating System", "Red Hat Enterprise Linux with HA", "Pre Installed S/W", "SQL Ent"),
 		row("SKU", "FREE", "PricePerUnit", "0.0000000000", "Instance Type", "p5.4xlarge"),
+		row(term("SKU", "TERM", "PurchaseOption", "No Upfront")...),
 	)
 	of := func(sku string, more ...string) string {
 		return rate(append([]string{"DiscountedSKU", sku, "RateCode", "PLAN." + sku}, more...)...)
@@ -132,6 +136,8 @@ func TestPlanRates(t *testing.T) {
 		{name: "all upfront is a rate per hour too", rate: rate("PurchaseOption", "All Upfront"), offer: base + "sp_instance 1y all linux shared 34.6752/"},
 		{name: "system, license and tenancy of the product", rate: of("DED"), offer: base + "sp_instance 1y none rhel ha+sql_ent dedicated 34.6752/"},
 		{name: "product without a price", rate: of("FREE", "DiscountedInstanceType", "p5.4xlarge"), offer: "us-east-1 p5.4xlarge commitment sp_instance 1y none linux shared 34.6752/"},
+
+		{name: "product with reserved terms only", rate: of("TERM"), offer: base + "sp_instance 1y none linux shared 34.6752/"},
 
 		{name: "another service", rate: rate("DiscountedServiceCode", "AWSLambda"), omit: OmitService},
 		{name: "unused capacity", rate: of("UNUSED"), omit: OmitUnused},
@@ -295,4 +301,35 @@ func FuzzPlans(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestProductsOfBothForms shows that the two forms of a list leave the same
+// products, those left out included.
+func TestProductsOfBothForms(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "fixtures", "aws")
+	table := func(name string, read func(io.Reader, Options, func(*Row)) (*Report, error)) map[string]string {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt := commercial("us-east-1")
+		opt.Products = &Products{}
+		if _, err := read(bytes.NewReader(text), opt, func(*Row) {}); err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]string{}
+		for sku := range opt.Products.bySKU {
+			typ, kind, _ := opt.Products.find([]byte(sku))
+			out[sku] = fmt.Sprint(kind)
+			if typ != nil {
+				out[sku] += " " + typ.Name
+			}
+		}
+		return out
+	}
+	csv, json := table("us-east-1.csv", ReadCSV), table("us-east-1.json", ReadJSON)
+	diff(t, "products", csv, json)
+	if csv["5Q7AP3RH7KTVUNCJ"] != "{   "+OmitCapacityBlock+" }" || csv["HXGQ45BFM9J2FJ3F"] != "{windows  shared  } m5.xlarge" || len(csv) != 19 {
+		t.Errorf("%d products: %v", len(csv), csv)
+	}
 }

@@ -2,8 +2,8 @@ package pricelist
 
 import "github.com/gputide/gputide"
 
-// Products is what a list says of its on-demand products, by SKU and compactly:
-// savings plans discount those and name nothing but the SKU. The zero value is
+// Products is what a list says of its products, by SKU and compactly: savings
+// plans discount those and name nothing but the SKU. The zero value is
 // empty and ready; give it to the reading of one region as Options.Products.
 type Products struct {
 	bySKU map[string]productRef

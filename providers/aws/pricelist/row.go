@@ -40,7 +40,7 @@ type Options struct {
 	// possible.
 	Only Wanted
 
-	// Products, when set, takes the on-demand products of the list.
+	// Products, when set, takes the products of the list.
 	Products *Products
 }
 

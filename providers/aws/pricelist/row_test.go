@@ -38,6 +38,9 @@ func TestRows(t *testing.T) {
 		{name: "RHEL with HA and SQL", rows: []cells{row("Operating System", "Red Hat Enterprise Linux with HA", "Pre Installed S/W", "SQL Ent")}, offers: map[string]string{base + "on_demand rhel ha+sql_ent shared": "55.0400000000/"}},
 		{name: "own licence with SQL", rows: []cells{row("Operating System", "Windows", "License Model", "Bring your own license", "Pre Installed S/W", "SQL Web")}, offers: map[string]string{base + "on_demand windows byol+sql_web shared": "55.0400000000/"}},
 		{name: "SUSE", rows: []cells{row("Operating System", "SUSE")}, offers: map[string]string{base + "on_demand suse shared": "55.0400000000/"}},
+		{name: "SUSE with SQL", rows: []cells{row("Operating System", "SUSE", "Pre Installed S/W", "SQL Std")}, offers: map[string]string{base + "on_demand suse sql_std shared": "55.0400000000/"}},
+		{name: "RHEL with SQL", rows: []cells{row("Operating System", "RHEL", "Pre Installed S/W", "SQL Ent")}, offers: map[string]string{base + "on_demand rhel sql_ent shared": "55.0400000000/"}},
+		{name: "Windows, license included, with SQL, dedicated", rows: []cells{row("Operating System", "Windows", "Pre Installed S/W", "SQL Web", "Tenancy", "Dedicated")}, offers: map[string]string{base + "on_demand windows sql_web dedicated": "55.0400000000/"}},
 		{name: "Ubuntu Pro", rows: []cells{row("Operating System", "Ubuntu Pro")}, offers: map[string]string{base + "on_demand ubuntu_pro shared": "55.0400000000/"}},
 		{name: "a system never seen", rows: []cells{row("Operating System", "Rocky Linux")}, offers: map[string]string{base + "on_demand rocky_linux shared": "55.0400000000/"}},
 
@@ -82,6 +85,18 @@ func TestRows(t *testing.T) {
 		{
 			name: "no upfront", rows: []cells{row(term("PurchaseOption", "No Upfront", "OfferingClass", "convertible", "LeaseContractLength", "3yr")...)},
 			offers: map[string]string{base + "commitment ri_convertible 3y none linux shared": "55.0400000000/"},
+		},
+		{
+			name: "convertible for one year, all upfront, dedicated Windows",
+			rows: []cells{
+				row(term("PurchaseOption", "All Upfront", "OfferingClass", "convertible", "PricePerUnit", "1000", "Unit", "Quantity", "Operating System", "Windows", "Tenancy", "Dedicated")...),
+				row(term("PurchaseOption", "All Upfront", "OfferingClass", "convertible", "PricePerUnit", "0.0000000000", "Operating System", "Windows", "Tenancy", "Dedicated")...),
+			},
+			offers: map[string]string{base + "commitment ri_convertible 1y all windows dedicated": "/1000"},
+		},
+		{
+			name: "standard for three years, partial", rows: []cells{row(term("LeaseContractLength", "3yr", "PricePerUnit", "9.5")...), row(term("LeaseContractLength", "3yr", "PricePerUnit", "1000", "Unit", "Quantity")...)},
+			offers: map[string]string{base + "commitment ri_standard 3y partial linux shared": "9.5/1000"},
 		},
 		{name: "hourly rate missing", rows: []cells{row(term("PricePerUnit", "1000", "Unit", "Quantity")...)}, skip: SkipIncomplete},
 		{name: "fee missing", rows: []cells{row(term()...)}, skip: SkipIncomplete},

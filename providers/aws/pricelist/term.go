@@ -34,10 +34,10 @@ func (h *reserved) key() gputide.Key {
 // rowOf takes one price row of p.
 func (l *list) rowOf(p *product, v *values) {
 	l.report.Rows++
-	p.seen = true
-	if l.opt.Products != nil && string(v[termType]) == "OnDemand" {
+	if l.opt.Products != nil && (!p.seen || p.sku == "") { // without one it stands for many
 		l.opt.Products.add(string(v[sku]), p)
 	}
+	p.seen = true
 	switch {
 	case p.omit != "":
 		l.report.Omitted[p.omit]++
