@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,7 +44,7 @@ func TestSignIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var asked []string
-		_, err := live(t.Context(), principal, func(r *http.Request) (int, string) {
+		got, err := live(t.Context(), principal, func(r *http.Request) (int, string) {
 			mu.Lock()
 			defer mu.Unlock()
 			asked = append(asked, strings.TrimSpace(r.Method+" "+r.URL.Host+r.URL.Path+" "+r.Header.Get("Authorization")))
@@ -65,6 +66,9 @@ func TestSignIn(t *testing.T) {
 		})
 		if !errors.Is(err, gputide.ErrEmpty) {
 			t.Errorf("error %v", err)
+		}
+		if !slices.Contains(got.Sources, providertest.SourceNote{Source: sourceToken, Status: gputide.SourceOK}) {
+			t.Errorf("the token is not reported: %v", got.Sources)
 		}
 		if d := cmp.Diff([]string{
 			"POST login.microsoftonline.com/tenant/oauth2/v2.0/token", "GET management.azure.com/subscriptions/sub/locations Bearer t0ken",

@@ -38,6 +38,9 @@ func (p *Provider) CrawlSpecs(ctx context.Context, b *gputide.Batch) error {
 		b.Source(sourceToken, gputide.SourceFailed, err)
 		return err
 	}
+	if !p.http.Replaying() {
+		b.Source(sourceToken, gputide.SourceOK, nil)
+	}
 	regions, err := a.locations(ctx, b)
 	switch {
 	case errors.Is(err, gputide.ErrNotInFixture):
