@@ -14,6 +14,9 @@ import (
 // milliseconds, so that a writer never waits for a reader.
 const readBatch = 4096
 
+// quoteBatch is how many of them one of several readers takes at once.
+const quoteBatch = 1024
+
 // selected returns the sids of a selection.
 func (db *DB) selected(signals bool, sel gputide.Selection) ([]uint32, error) {
 	var sids []uint32
@@ -100,30 +103,46 @@ func (db *DB) Quotes(ctx context.Context, sel gputide.Selection, at time.Time) (
 		return nil, err
 	}
 	t := clampSeconds(at)
-	out := make([]gputide.Quote, 0, len(sids))
-	err = db.eachBatch(ctx, sids, func(v *view, part []uint32) error {
-		specs := newSpecReader(v.tx, v.d)
-		r := v.loader(v.offers)
-		for _, sid := range part {
-			l, ok, err := r.load(sid)
-			if err != nil {
-				return err
-			}
-			if !ok || l.past.segs[0].at > t {
-				continue
-			}
-			q, err := v.quote(l, t, specs)
-			if err != nil {
-				return fmt.Errorf("series %d: %w", sid, err)
-			}
-			out = append(out, q)
+	parts := slices.Collect(slices.Chunk(sids, quoteBatch))
+	work := func(ctx context.Context, i int) (list []gputide.Quote, err error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		err = db.view(func(v *view) error {
+			list, err = v.quotes(parts[i], t)
+			return err
+		})
+		return list, err
+	}
+	out := make([]gputide.Quote, 0, len(sids))
+	for list, err := range inOrder(ctx, len(parts), work) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
 	}
 	slices.SortFunc(out, func(a, b gputide.Quote) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	return out, nil
+}
+
+func (v *view) quotes(sids []uint32, t uint32) ([]gputide.Quote, error) {
+	out := make([]gputide.Quote, 0, len(sids))
+	specs := newSpecReader(v.tx, v.d)
+	r := v.loader(v.offers)
+	for _, sid := range sids {
+		l, ok, err := r.load(sid)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || l.past.segs[0].at > t {
+			continue
+		}
+		q, err := v.quote(l, t, specs)
+		if err != nil {
+			return nil, fmt.Errorf("series %d: %w", sid, err)
+		}
+		out = append(out, q)
+	}
 	return out, nil
 }
 
