@@ -231,8 +231,10 @@ func TestOneMarket(t *testing.T) {
 		markets []gputide.Market
 		want    time.Time
 	}{
-		{nil, hour(4)}, {[]gputide.Market{gputide.Spot}, hour(4)},
-		{[]gputide.Market{gputide.Commitment}, time.Time{}}, {[]gputide.Market{gputide.Commitment, gputide.OnDemand}, hour(4)},
+		{nil, hour(4)},
+		{[]gputide.Market{gputide.Spot}, hour(4)},
+		{[]gputide.Market{gputide.Commitment}, time.Time{}},
+		{[]gputide.Market{gputide.Commitment, gputide.OnDemand}, hour(4)},
 	} {
 		if at, err := b.db.LastRun(t.Context(), "shop", c.markets); err != nil || !at.Equal(c.want) {
 			t.Errorf("last run of %v: %s, %v", c.markets, at, err)

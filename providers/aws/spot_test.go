@@ -164,8 +164,10 @@ func TestSpotPaging(t *testing.T) {
 		rows  int
 	}{
 		"throttled on page 7": {append(seven, asked("spot-history", "us-east-1", isFeed, spotPage("p2", row))), nil, "done", 2},
-		"repeated token": {[]exchange{asked("spot-history", "us-east-1", isFeed, spotPage("again", row)), asked("spot-history", "us-east-1", "NextToken=again", spotPage("again", row))},
-			gputide.ErrSchemaDrift, "failed", 0},
+		"repeated token": {
+			[]exchange{asked("spot-history", "us-east-1", isFeed, spotPage("again", row)), asked("spot-history", "us-east-1", "NextToken=again", spotPage("again", row))},
+			gputide.ErrSchemaDrift, "failed", 0,
+		},
 		"a page is gone":   {[]exchange{gonePage, asked("spot-history", "us-east-1", isFeed, spotPage("two", row))}, gputide.ErrUnavailable, "failed", 0},
 		"no row says when": {[]exchange{asked("spot-history", "us-east-1", isFeed, spotPage("", strings.Replace(row, before, "", 1)))}, gputide.ErrSchemaDrift, "failed", 0},
 		"a time is none":   {[]exchange{asked("spot-history", "us-east-1", isFeed, spotPage("", row, spotRow("us-east-1a", "0.4", "soon")))}, gputide.ErrSchemaDrift, "failed", 0},
