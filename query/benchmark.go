@@ -100,7 +100,7 @@ func (e *Engine) benchmarks(ctx context.Context, ask benchAsk) (*benchmarks, err
 	if len(all) == 0 {
 		return nil, &gputide.HintError{
 			Err:  fmt.Errorf("%w: no MLPerf result is stored", gputide.ErrNotFound),
-			Hint: "`gputide import` reads a summary of results",
+			Hint: "`gputide import FILE --profile mlperf_inference` reads a summary of results",
 		}
 	}
 	field := func(of func(*gputide.Benchmark) string) (values []string) {

@@ -17,7 +17,7 @@ type sample[V any] struct {
 }
 
 // settleAfter is how many samples are gathered before equal values are merged.
-const settleAfter = 1024
+const settleAfter = 4096
 
 // samples gathers values for percentiles. Equal values are kept once, so it
 // grows with the number of different values and not with the length of history.

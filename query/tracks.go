@@ -69,7 +69,7 @@ func (e *Engine) tracksTo(ctx context.Context, stock *stockPast, asks []trackAsk
 // window or its last second before; it may begin earlier, as may rows.
 func newTrack(ask *trackAsk, list []gputide.Interval, rows []gputide.Observation) *track {
 	t := &track{from: ask.from.Unix(), to: ask.to.Unix()}
-	t.stretches = make([]stretch, 0, len(list))
+	t.stretches, t.steps = make([]stretch, 0, len(list)), make([]step, 0, len(list)/2)
 	var last *gputide.Interval
 	for i := range list {
 		iv := &list[i]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -151,6 +152,7 @@ func compareTable(ans *query.CompareAnswer) []column[compareLine] {
 	}
 	if slices.ContainsFunc(ans.Rows, func(r query.CompareRow) bool { return r.Benchmark != nil }) {
 		cols = append(cols,
+			column[compareLine]{head: "FOR 1 " + string(ans.In), right: true, shed: 1, cell: func(l *compareLine) string { return workText((*l).best().Benchmark) }},
 			column[compareLine]{head: "RESULT", shed: 2, cell: func(l *compareLine) string { return resultText((*l).best().Benchmark) }},
 			column[compareLine]{head: "SURE", shed: 3, cell: func(l *compareLine) string { return benchConfidence((*l).best().Benchmark) }})
 	}
@@ -171,11 +173,38 @@ func compareTable(ans *query.CompareAnswer) []column[compareLine] {
 
 // comparePrice is a price with the state of its offer where that is not priced.
 func comparePrice(r *query.CompareRow) string {
-	s := priceText(r.Price, string(r.Currency), false)
+	s := finePrice(r.Price, string(r.Currency))
 	if s != "" && gputide.State(r.State) != gputide.StatePriced {
 		s += " " + string(r.State)
 	}
 	return s
+}
+
+// fineDigits is how many digits a price of a small unit shows.
+const fineDigits = 4
+
+// finePrice is a price for a table; one of under a cent, as of a TFLOPS, keeps
+// its first digits.
+func finePrice(n *query.Money, currency string) string {
+	const cent = 10_000_000
+	if n == nil || *n <= 0 || *n >= cent {
+		return priceText(n, currency, false)
+	}
+	decimals := 2
+	for least := query.Money(cent); *n < least; least /= 10 {
+		decimals++
+	}
+	return currencySign(currency) + strings.TrimRight(gputide.Nano(*n).Rat().FloatString(decimals+fineDigits-1), "0")
+}
+
+// workText is what one unit of the currency buys, in whole tokens, samples or
+// queries.
+func workText(b *query.BenchmarkRow) string {
+	if b == nil || b.PerCurrency == nil {
+		return ""
+	}
+	unit, _, _ := strings.Cut(string(b.Units), "/")
+	return strconv.FormatFloat(b.PerCurrency.Float(), 'f', 0, 64) + " " + strings.ToLower(unit)
 }
 
 func resultText(b *query.BenchmarkRow) string {
