@@ -1,7 +1,6 @@
 package query
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -259,9 +258,7 @@ func checkBucket(t *testing.T, name string, r *TrendRow, c *bucketOracle, over O
 	}
 	same := func(field string, got, want any) {
 		t.Helper()
-		if g, x := jsonOf(t, got), jsonOf(t, want); g != x {
-			t.Errorf("%s: %s is %s, want %s", name, field, g, x)
-		}
+		sameJSON(t, name+": "+field, got, want)
 	}
 	if c.series == 0 {
 		same("mean", r.Mean, nil)
@@ -285,95 +282,4 @@ func checkBucket(t *testing.T, name string, r *TrendRow, c *bucketOracle, over O
 		}
 	}
 	same("share_of_time_le", r.ShareOfTimeLE, share(under, whole))
-}
-
-// A discount on both bases is that of an oracle that sets the prices of two
-// series side by side, hour by hour or where both were stated at one moment.
-func TestDiscountIsTheOracles(t *testing.T) {
-	rng := rand.New(rand.NewPCG(15, 16))
-	start := moment(t, "2026-09-20")
-	for round := range 40 {
-		w := newWorld(t)
-		k := gputide.Key{Provider: "aws", Region: "us-east-1", InstanceType: "m"}
-		demand := w.tell(rng, k, start)
-		k.Market = gputide.Spot
-		spot := w.tell(rng, k, start)
-		over := []Over{OverTime, OverRows}[round%2]
-		from := start.Add(time.Duration(rng.IntN(200*3600)) * time.Second).Truncate([]time.Duration{time.Second, time.Hour}[rng.IntN(2)])
-		to := earlier(from.Add([]time.Duration{time.Second, time.Hour, 50 * time.Hour, 300 * time.Hour}[rng.IntN(4)]), noon)
-		off, prices, paired := &oracle{}, &oracle{}, int64(0)
-		each := func(p, d *big.Rat, weight uint64) {
-			off.add(new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Quo(p, d)), weight)
-		}
-		for at := from; at.Before(to); {
-			next := earlier(at.Truncate(time.Hour).Add(time.Hour), to)
-			if p, d := spot.priceAt(at), demand.priceAt(at); p != nil && d != nil {
-				paired += next.Unix() - at.Unix()
-				if over == OverTime {
-					each(p, d, uint64(next.Unix()-at.Unix()))
-				}
-			}
-			at = next
-		}
-		*prices, _ = spot.watch(from, to, over, func(p *big.Rat) *big.Rat { return p })
-		for _, a := range spot.rows {
-			for _, b := range demand.rows {
-				if over == OverRows && a.At.Equal(b.At) && !a.At.Before(from) && a.At.Before(to) {
-					each(a.Price.Rat(), b.Price.Rat(), 1)
-				}
-			}
-		}
-		ans := w.discount(DiscountRequest{From: from, To: to, Over: string(over), AtLeast: "25"})
-		if len(ans.Rows) == 0 {
-			if len(prices.values) > 0 {
-				t.Errorf("round %d: no row", round)
-			}
-			continue
-		}
-		r := &ans.Rows[0]
-		same := func(field string, got, want any) {
-			t.Helper()
-			if g, x := jsonOf(t, got), jsonOf(t, want); g != x {
-				t.Errorf("round %d over %s: %s is %s, want %s", round, over, field, g, x)
-			}
-		}
-		if len(prices.values) > 0 {
-			same("price_min", r.PriceMin, rounded(t, slices.MinFunc(prices.values, (*big.Rat).Cmp)))
-			same("price_p95", r.PriceP95, rounded(t, prices.at(over, 95)))
-			same("price_mean", r.PriceMean, rounded(t, prices.mean()))
-			same("price_first", r.PriceFirst, rounded(t, prices.values[0]))
-		}
-		same("changes", r.Changes, spot.changesIn(from, to))
-		if len(off.values) == 0 {
-			same("p50_pct", r.P50Pct, nil)
-			continue
-		}
-		var long, whole uint64
-		for i, v := range off.values {
-			whole += off.weights[i]
-			if v.Cmp(big.NewRat(1, 4)) >= 0 {
-				long += off.weights[i]
-			}
-		}
-		same("min_pct", r.MinPct, NewPercent(slices.MinFunc(off.values, (*big.Rat).Cmp)))
-		same("max_pct", r.MaxPct, NewPercent(slices.MaxFunc(off.values, (*big.Rat).Cmp)))
-		same("p5_pct", r.P5Pct, NewPercent(off.at(over, 5)))
-		same("p50_pct", r.P50Pct, NewPercent(off.at(over, 50)))
-		same("p95_pct", r.P95Pct, NewPercent(off.at(over, 95)))
-		same("share_of_time_ge", r.ShareOfTimeGE, share(long, whole))
-		same("covered_share", r.CoveredShare, NewFraction(big.NewRat(paired, to.Unix()-from.Unix())))
-	}
-}
-
-// A window without a second in it is no window.
-func TestWindowOfNoLength(t *testing.T) {
-	w := newWorld(t)
-	w.tell(rand.New(rand.NewPCG(1, 1)), gputide.Key{Provider: "aws", InstanceType: "m"}, moment(t, "2026-09-20"))
-	at := moment(t, "2026-09-25")
-	if _, err := newEngine(w.memory).Trend(t.Context(), TrendRequest{From: at, To: at}); !errors.Is(err, gputide.ErrInvalid) {
-		t.Errorf("trend: %v", err)
-	}
-	if _, err := newEngine(w.memory).Discount(t.Context(), DiscountRequest{From: at, To: at}); !errors.Is(err, gputide.ErrInvalid) {
-		t.Errorf("discount: %v", err)
-	}
 }
