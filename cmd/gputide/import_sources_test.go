@@ -236,3 +236,36 @@ func TestImportMapped(t *testing.T) {
 		}
 	}
 }
+
+// TestCataloguesAreOneSeriesWithTheCrawl imports offers that the fixtures list
+// from the files of others and expects the offers the crawl made.
+func TestCataloguesAreOneSeriesWithTheCrawl(t *testing.T) {
+	c := testMain(t)
+	c.must(t, "crawl", "--fixtures", fixtureDir(t, "aws", "lambda", "runpod"), "--at", day1, "--archive", "off")
+	before := rowsOf(t, c, "offer_id", "query", "offers", "--all")
+	dir := filepath.Join(t.TempDir(), "catalogs", "v8")
+	writeText(t, filepath.Join(dir, "runpod", "vms.csv"), skyRunPod("3.19"))
+	writeText(t, filepath.Join(dir, "lambda", "vms.csv"), strings.ReplaceAll(skyLambda, "gpu_1x_a6000", "gpu_1x_a10"))
+	writeText(t, filepath.Join(dir, "aws", "vms.csv"), "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region,AvailabilityZone,Arch\n"+
+		"p5.48xlarge,H100,8.0,192.0,2048.0,,98.32,,us-east-1,use1-az4,x86_64\n")
+	if out := importReport(t, c, dir, "--profile", "skypilot", "--at", "2026-01-01"); out.Accepted != 3 || out.Duplicate != 1 || out.Rejected != 0 {
+		t.Errorf("skypilot: %+v", out)
+	}
+	archive := map[string]string{
+		"aws.csv": "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot\np5.48xlarge,us-east-1,98.32,192,2048.0,8,H100,80.0,False\n",
+		"version": "20260102",
+	}
+	if out := importReport(t, c, writeZip(t, archive), "--profile", "gpuhunt"); out.Accepted != 1 {
+		t.Errorf("gpuhunt: %+v", out)
+	}
+	if d := cmp.Diff(before, rowsOf(t, c, "offer_id", "query", "offers", "--all")); d != "" {
+		t.Errorf("the imports made offers of their own (-crawled +imported):\n%s", d)
+	}
+	for _, typ := range []string{"p5.48xlarge", "gpu_1x_a10", "NVIDIA H100 80GB HBM3×1"} {
+		changes := rowsOf(t, c, "seen_at", "query", "changes", "--kind", "first_seen", "--type", typ, "--market", "on_demand", "--to", "2026-01-02")
+		if len(changes) != 1 || changes[0] != "2026-01-01T00:00:00Z" {
+			t.Errorf("%s is first seen at %v, want the moment of the import", typ, changes)
+		}
+	}
+	c.must(t, "db", "check")
+}
