@@ -57,6 +57,7 @@ func TestArchiveRun(t *testing.T) {
 	type step struct {
 		method, url, body string
 		header            http.Header
+		part              string
 	}
 	steps := []step{
 		{url: "/list?page=1&region=a"},
@@ -70,6 +71,8 @@ func TestArchiveRun(t *testing.T) {
 		{method: "POST", url: "/graphql", body: `{"query":"one"}`},
 		{method: "POST", url: "/graphql", body: `{"query":"one more"}`},
 		{method: "POST", url: "/sdk", body: "Action=DescribeX&Version=1&Signature=abc&Timestamp=1", header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}},
+		{method: "POST", url: "/header", body: "{}", header: http.Header{"X-Region": {"a"}}, part: "a"},
+		{method: "POST", url: "/header", body: "{}", header: http.Header{"X-Region": {"b"}}, part: "b"},
 	}
 	n := 0
 	mux := http.NewServeMux()
@@ -86,6 +89,10 @@ func TestArchiveRun(t *testing.T) {
 	mux.HandleFunc("/empty", text(""))
 	mux.HandleFunc("/graphql", func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
 	mux.HandleFunc("/sdk", text("<xml/>"))
+	mux.HandleFunc("/header", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "region %s, asked with %s", r.Header.Get("X-Region"), body)
+	})
 
 	type result struct {
 		Body, Err string
@@ -96,7 +103,7 @@ func TestArchiveRun(t *testing.T) {
 			if i == 10 && w.Replaying() {
 				s.body = strings.Replace(s.body, "abc&Timestamp=1", "xyz&Timestamp=2", 1)
 			}
-			r := Request{Source: "list", Method: s.method, URL: "http://localhost" + s.url, Header: s.header}
+			r := Request{Source: "list", Method: s.method, URL: "http://localhost" + s.url, Header: s.header, Part: s.part}
 			if s.body != "" {
 				r.Body = []byte(s.body)
 			}
@@ -123,7 +130,7 @@ func TestArchiveRun(t *testing.T) {
 
 		runs, err := a.Runs("acme")
 		fatal(t, err)
-		if len(runs) != 1 || !runs[0].At.Equal(at) || runs[0].Exchanges != 12 {
+		if len(runs) != 1 || !runs[0].At.Equal(at) || runs[0].Exchanges != 14 {
 			t.Fatalf("runs %+v", runs)
 		}
 		fix, err := a.Replay("acme", at)

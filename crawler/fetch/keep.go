@@ -78,14 +78,23 @@ func (h *hop) archived(resp *http.Response) (*Archive, *entry) {
 // indexedBody returns the body of the request in the form that tells it from
 // others when the run is replayed; false when it may not be written down.
 func (h *hop) indexedBody() (string, bool) {
-	if len(h.body) == 0 {
-		return "", true
-	}
-	text := stableBody(h.req.Header.Get("Content-Type"), h.body)
+	text := matchedBody(h.call.req.Part, h.req.Header.Get("Content-Type"), h.body)
 	if len(text) > maxIndexedBody || !utf8.ValidString(text) {
 		return "", false
 	}
 	return text, h.t.c.f.redact.Text(text) == text
+}
+
+// matchedBody returns what requests of one address are told apart by.
+func matchedBody(part, contentType string, body []byte) string {
+	text := ""
+	if len(body) > 0 {
+		text = stableBody(contentType, body)
+	}
+	if part != "" {
+		text = part + "\n" + text
+	}
+	return text
 }
 
 // stableBody drops credentials and signature parts from a form: they differ from

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gputide/gputide"
@@ -52,8 +53,9 @@ func (t *replayTransport) serve(r *run, source string, req *http.Request, body [
 		count = r.served
 	}
 	asked := patternOf(req.URL)
+	text := matchedBody(callOf(req.Context()).req.Part, req.Header.Get("Content-Type"), body)
 	for _, x := range t.set.exchanges {
-		if x.method() == req.Method && x.pattern.match(asked) && x.matchBody(req, body) && count.take(x) {
+		if x.method() == req.Method && x.pattern.match(asked) && x.matchBody(text) && count.take(x) {
 			return t.answer(x, req)
 		}
 	}
@@ -115,11 +117,11 @@ func (x *exchange) method() string {
 	return x.Method
 }
 
-func (x *exchange) matchBody(req *http.Request, body []byte) bool {
+func (x *exchange) matchBody(text string) bool {
 	if x.exact {
-		return stableBody(req.Header.Get("Content-Type"), body) == x.BodyContains
+		return text == x.BodyContains
 	}
-	return bytes.Contains(body, []byte(x.BodyContains))
+	return strings.Contains(text, x.BodyContains)
 }
 
 var errObject = errors.New("the archived body is damaged")

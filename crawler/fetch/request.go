@@ -18,6 +18,11 @@ type Request struct {
 	Header http.Header
 	Body   []byte
 
+	// Part tells the request from others of the same address and body, where the
+	// difference is in a header: a region. It is not sent. Archive and fixtures
+	// match it as a line before the body.
+	Part string
+
 	// Accept is sent as the Accept header unless Header has one.
 	Accept string
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gputide/gputide/providers/lambda"
 	"github.com/gputide/gputide/providers/oci"
 	"github.com/gputide/gputide/providers/runpod"
+	"github.com/gputide/gputide/providers/tencent"
 )
 
 // Providers returns every provider on f, sorted by name. secret returns the
@@ -30,6 +31,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
 		oci.New(f, ociConfig(secret)),
 		runpod.New(f),
+		tencent.New(f, tencentConfig(secret, regions)),
 	}
 }
 
@@ -68,5 +70,13 @@ func gcpConfig(secret func(env string) string) gcp.Config {
 		ClientEmail: secret("GPUTIDE_GCP_CLIENT_EMAIL"),
 		PrivateKey:  secret("GPUTIDE_GCP_PRIVATE_KEY"),
 		Project:     secret("GPUTIDE_GCP_PROJECT"),
+	}
+}
+
+func tencentConfig(secret func(env string) string, regions []string) tencent.Config {
+	return tencent.Config{
+		SecretID: secret("GPUTIDE_TENCENT_SECRET_ID"), SecretKey: secret("GPUTIDE_TENCENT_SECRET_KEY"),
+		IntlSecretID: secret("GPUTIDE_TENCENT_INTL_SECRET_ID"), IntlSecretKey: secret("GPUTIDE_TENCENT_INTL_SECRET_KEY"),
+		Regions: regions,
 	}
 }
