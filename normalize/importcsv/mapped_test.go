@@ -81,7 +81,8 @@ gpu_8x_v100_n,V100,8.0,88.0,448.0,6.32,us-east-1,"{'Gpus': [{'Name': 'V100', 'Ma
 			`InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region
 1x-H200-32-65536,H200,1,32,64.0,"{'Gpus': [{'Name': 'H200'}]}",2.65,0.00,"France, FR, EU"
 `,
-			nil, map[Reason]int64{LeftAggregated: 2},
+			nil,
+			map[Reason]int64{LeftAggregated: 2},
 		},
 	} {
 		got, tally := rowsOf(t, p, Options{At: told, Provider: p.Files.ProviderOf("catalogs/v8/" + tt.name + "/vms.csv")}, tt.text)

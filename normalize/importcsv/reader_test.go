@@ -145,7 +145,8 @@ func TestProfiles(t *testing.T) {
 		{
 			"csv", "acme,mars-1,b,x1,H100,1,spot,plan9",
 			"currency=USD instance_type=x1 market=spot os=plan9 provider=acme region=mars-1 stat=list zone=b",
-			"H100×1", []gputide.Flag{gputide.FlagUnknownRegion},
+			"H100×1",
+			[]gputide.Flag{gputide.FlagUnknownRegion},
 		},
 		{
 			"marketplace_daily_2026", "lambda,us,,,B200,1,on_demand,",
