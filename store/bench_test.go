@@ -115,37 +115,58 @@ func BenchmarkQuotes(b *testing.B) {
 	}
 }
 
-func BenchmarkOneSeriesOneYear(b *testing.B) {
+// BenchmarkYear reads a year of 30,000 offers, as written and packed.
+func BenchmarkYear(b *testing.B) {
 	db, n := benchDB(b, 365)
-	id := n.offers[777].Key.ID()
+	b.Run("live", func(b *testing.B) { benchYear(b, db, n) })
+	if _, err := db.Compact(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("packed", func(b *testing.B) { benchYear(b, db, n) })
+}
+
+func benchYear(b *testing.B, db *store.DB, n *nights) {
 	from := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	b.Run("intervals", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := db.Intervals(b.Context(), id, from, from.AddDate(1, 0, 0)); err != nil {
-				b.Fatal(err)
-			}
+	to := from.AddDate(1, 0, 0)
+	ids := make([]gputide.OfferID, 0, len(n.offers)/12)
+	for i := range n.offers {
+		if i%12 == 0 {
+			ids = append(ids, n.offers[i].Key.ID())
 		}
-	})
-	b.Run("observations", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := db.Observations(b.Context(), id, from, from.AddDate(1, 0, 0)); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("export", func(b *testing.B) {
-		total := 0
-		for b.Loop() {
-			total = 0
-			for s, err := range db.Export(b.Context()) {
+	}
+	next := 0
+	one := func() gputide.OfferID {
+		next = (next + 7919) % len(n.offers)
+		return n.offers[next].Key.ID()
+	}
+	for name, read := range map[string]func() error{
+		"observations": func() error { _, err := db.Observations(b.Context(), one(), from, to); return err },
+		"intervals":    func() error { _, err := db.Intervals(b.Context(), one(), from, to); return err },
+		"scan": func() error {
+			for _, err := range db.IntervalsOf(b.Context(), ids, from, to) {
 				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"export": func() error {
+			for _, err := range db.Export(b.Context()) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := read(); err != nil {
 					b.Fatal(err)
 				}
-				total += len(s.Times)
 			}
-		}
-		b.ReportMetric(float64(total), "observations")
-	})
+		})
+	}
 	st, err := db.Stats(b.Context())
 	if err != nil {
 		b.Fatal(err)

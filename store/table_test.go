@@ -22,11 +22,12 @@ func packFile(t *testing.T, db *DB) {
 
 // TestTable compares a table, in part packed, with a map over random writes.
 func TestTable(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(5) {
 		db, err := Open(filepath.Join(t.TempDir(), "table.db"), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		db.bolt.NoSync = true
 		rng := rand.New(rand.NewPCG(seed, 5))
 		model := map[string]string{}
 		key := func() []byte { return fmt.Appendf(nil, "%0*d", 1+rng.IntN(5), rng.IntN(3000)) }
@@ -111,7 +112,7 @@ func sameTable(t *testing.T, b *table, model map[string]string, rng *rand.Rand) 
 	if last != -1 {
 		t.Fatalf("backwards, %d entries are left", last+1)
 	}
-	for range 300 {
+	for range 100 {
 		k := fmt.Sprintf("%0*d", 1+rng.IntN(5), rng.IntN(3000))
 		at, found := slices.BinarySearch(keys, k)
 		if v := b.Get([]byte(k)); (v != nil) != found || string(v) != model[k] {
@@ -162,6 +163,7 @@ func TestPackedFault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		db.bolt.NoSync = true
 		put := func(fn func(*table) error) {
 			t.Helper()
 			if err := db.write(func(tx *txn) error { return fn(tx.table(name)) }); err != nil {
@@ -169,7 +171,7 @@ func TestPackedFault(t *testing.T) {
 			}
 		}
 		put(func(b *table) error {
-			for i := range uint32(20) {
+			for i := range uint32(8) {
 				chunk := encodeChunk(base{}, false, []event{{at: 1_700_000_000 + i, val: int64(i) * 1000}, {at: 1_700_086_400, val: 7000}})
 				if err := b.Put(key32(i), chunk); err != nil {
 					return err
@@ -178,6 +180,7 @@ func TestPackedFault(t *testing.T) {
 			return nil
 		})
 		packFile(t, db)
+		db.bolt.NoSync = true
 		var first, block []byte
 		put(func(b *table) error {
 			k, v := b.blocks.Cursor().First()

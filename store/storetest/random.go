@@ -261,13 +261,19 @@ func compare(t *testing.T, s Store, m *model, rng *rand.Rand) {
 	for range 12 {
 		compareQuotes(t, s, m, origin.Add(time.Duration(rng.IntN(100*24*3600))*time.Second))
 	}
-	for _, a := range m.acts { // the very moments, where off-by-one hides
-		compareQuotes(t, s, m, time.Unix(a.at, 0).UTC())
-	}
 	var ids []gputide.OfferID
+	intervals := map[gputide.OfferID][]gputide.Interval{}
 	for k, want := range m.fold(1 << 40) {
-		compareSeries(t, s, m, k, want)
+		intervals[k.ID()] = compareSeries(t, s, m, k, want)
 		ids = append(ids, k.ID())
+	}
+	for _, a := range m.acts { // the very moments, where off-by-one hides
+		at := time.Unix(a.at, 0).UTC()
+		compareIntervals(t, intervals, compareQuotes(t, s, m, at), at)
+		if a.status != "event" { // what holds longest before it is another
+			at = at.Add(-time.Second)
+			compareIntervals(t, intervals, compareQuotes(t, s, m, at), at)
+		}
 	}
 	compareScans(t, s, ids)
 	var got []gputide.Change
@@ -284,7 +290,7 @@ func compare(t *testing.T, s Store, m *model, rng *rand.Rand) {
 	}
 }
 
-func compareQuotes(t *testing.T, s Store, m *model, at time.Time) {
+func compareQuotes(t *testing.T, s Store, m *model, at time.Time) []gputide.Quote {
 	t.Helper()
 	got, err := s.Quotes(t.Context(), gputide.Selection{}, at)
 	if err != nil {
@@ -293,11 +299,27 @@ func compareQuotes(t *testing.T, s Store, m *model, at time.Time) {
 	if d := cmp.Diff(m.quotes(at.Unix()), got, cmpopts.EquateEmpty()); d != "" {
 		t.Fatalf("quotes at %s (-model +store):\n%s", at, d)
 	}
+	return got
+}
+
+// compareIntervals holds the intervals of series against what quotes say of one
+// moment.
+func compareIntervals(t *testing.T, intervals map[gputide.OfferID][]gputide.Interval, quotes []gputide.Quote, at time.Time) {
+	t.Helper()
+	for i := range quotes {
+		q := &quotes[i]
+		for _, v := range intervals[q.ID] {
+			if !at.Before(v.From) && at.Before(v.To) && (v.State != q.State || v.Price != q.Price || !v.KnownSince.Equal(q.Since)) {
+				t.Fatalf("at %s interval [%s, %s) of %s says %s %s since %s, the quote %s %s since %s", at, v.From, v.To,
+					q.Key.InstanceType, v.State, v.Price, v.KnownSince, q.State, q.Price, q.Since)
+			}
+		}
+	}
 }
 
 // compareSeries compares the rows of a series, and its intervals second by
 // second around every edge.
-func compareSeries(t *testing.T, s Store, m *model, k gputide.Key, want *seen) {
+func compareSeries(t *testing.T, s Store, m *model, k gputide.Key, want *seen) []gputide.Interval {
 	t.Helper()
 	rows, err := s.Observations(t.Context(), k.ID(), time.Time{}, time.Time{})
 	if err != nil {
@@ -338,4 +360,5 @@ func compareSeries(t *testing.T, s Store, m *model, k gputide.Key, want *seen) {
 	if !at.Equal(to) {
 		t.Fatalf("intervals of %q end at %s, want %s", k.InstanceType, at, to)
 	}
+	return iv
 }

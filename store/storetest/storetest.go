@@ -45,6 +45,7 @@ type Store interface {
 // the backend can, verifies when it ends.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	t.Run("Rules", func(t *testing.T) { runRules(t, open) })
+	t.Run("Steady", func(t *testing.T) { runSteady(t, open) })
 	t.Run("Runs", func(t *testing.T) { runRuns(t, open) })
 	t.Run("Imports", func(t *testing.T) { runImports(t, open) })
 	t.Run("Facts", func(t *testing.T) { runFacts(t, open) })
