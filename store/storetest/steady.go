@@ -33,22 +33,28 @@ func runSteady(t *testing.T, open func(t *testing.T) Store) {
 		"a week is missing": {
 			map[int]night{0: done, 1: done, 2: done, 9: done, 10: done, 11: done},
 			[]span{
-				{0, d(2) + stale, d(2), gputide.StatePriced}, {d(2) + stale, d(9), d(2), gputide.StateStale},
-				{d(9), d(11) + stale, d(11), gputide.StatePriced}, {d(11) + stale, d(20), d(11), gputide.StateStale},
+				{0, d(2) + stale, d(2), gputide.StatePriced},
+				{d(2) + stale, d(9), d(2), gputide.StateStale},
+				{d(9), d(11) + stale, d(11), gputide.StatePriced},
+				{d(11) + stale, d(20), d(11), gputide.StateStale},
 			},
 		},
 		"nights that fail": {
 			map[int]night{0: done, 1: done, 2: failed, 3: failed, 4: failed, 5: done, 6: done},
 			[]span{
-				{0, d(2), d(1), gputide.StatePriced}, {d(2), d(5), d(1), gputide.StateGap},
-				{d(5), d(6) + stale, d(6), gputide.StatePriced}, {d(6) + stale, d(20), d(6), gputide.StateStale},
+				{0, d(2), d(1), gputide.StatePriced},
+				{d(2), d(5), d(1), gputide.StateGap},
+				{d(5), d(6) + stale, d(6), gputide.StatePriced},
+				{d(6) + stale, d(20), d(6), gputide.StateStale},
 			},
 		},
 		"nights of another source": {
 			map[int]night{0: done, 1: done, 2: other, 3: other, 4: other, 5: other, 6: done, 7: done},
 			[]span{
-				{0, d(1) + stale, d(1), gputide.StatePriced}, {d(1) + stale, d(6), d(1), gputide.StateStale},
-				{d(6), d(7) + stale, d(7), gputide.StatePriced}, {d(7) + stale, d(20), d(7), gputide.StateStale},
+				{0, d(1) + stale, d(1), gputide.StatePriced},
+				{d(1) + stale, d(6), d(1), gputide.StateStale},
+				{d(6), d(7) + stale, d(7), gputide.StatePriced},
+				{d(7) + stale, d(20), d(7), gputide.StateStale},
 			},
 		},
 	} {
