@@ -9,7 +9,7 @@ import (
 
 // rulesVersion is raised when the rules that read names change what they yield
 // for the same table, so that stored derived fields are rebuilt.
-const rulesVersion = "1"
+const rulesVersion = "2"
 
 // Catalogue is the accelerator catalogue. It does not change after loading and
 // is safe for concurrent use.

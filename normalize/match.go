@@ -17,6 +17,7 @@ func (c *Catalogue) Match(pattern string) ([]string, bool) {
 	if len(pattern) > maxName {
 		return nil, false
 	}
+	pattern = plainHan(pattern)
 	key := fold(pattern)
 	cards := c.names[key]
 	if len(cards) == 0 {
@@ -50,7 +51,7 @@ func (c *Catalogue) described(sp spelling) []*card {
 // the nearest first.
 func (c *Catalogue) Near(pattern string, n int) []string {
 	const longest = 64
-	pattern = strings.ToLower(pattern)
+	pattern = strings.ToLower(plainHan(pattern))
 	if len(pattern) > longest || fold(pattern) == "" {
 		return nil
 	}

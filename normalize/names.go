@@ -26,7 +26,7 @@ func spell(s string) spelling {
 	if len(s) > maxName {
 		return spelling{}
 	}
-	s = strings.ToLower(s)
+	s = strings.ToLower(plainHan(s))
 	sp := spelling{exact: fold(s)}
 	tokens := tokenise(s)
 	var core strings.Builder
