@@ -78,10 +78,16 @@ func (p *Provider) read(ctx context.Context, req fetch.Request, into any) (strin
 		return address, err
 	}
 	if refused.Error != nil {
-		return address, refused.Error.as(req.Source)
+		return address, &refusal{refused.Error.as(req.Source)}
 	}
 	return address, fetch.Unmarshal(req.Source, "$.Response", response, into)
 }
+
+// refusal is an error that stands in an answer of status 200.
+type refusal struct{ err error }
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
 
 // as turns an error, which comes with status 200, into one of ours: a request
 // that is no longer understood is drift, what is not known here an outage.

@@ -46,6 +46,7 @@ func (p *price) totals() [4]total {
 type priced struct {
 	b      *gputide.Batch
 	source string
+	part   string
 	spec   *gputide.Spec
 }
 
@@ -64,13 +65,17 @@ func (o *priced) add(key gputide.Key, unit gputide.Unit, p pair) {
 // one adds one offer.
 func (o *priced) one(key gputide.Key, unit gputide.Unit, amount number) {
 	if !positive(amount) {
-		o.b.Skip(o.source, key, "no_price", string(amount))
+		o.b.SkipPart(o.source, key, o.part, "no_price", string(amount))
 		return
 	}
-	o.b.Add(gputide.RawOffer{
-		Source: o.source, Key: key, Spec: o.spec,
+	row := gputide.RawOffer{
+		Source: o.source, Key: key, Part: o.part, Spec: o.spec,
 		Price: gputide.Published{Amount: string(amount), Unit: unit, Basis: gputide.BasisInstance},
-	})
+	}
+	if d := &o.spec.Device; d.Known() && !d.Count.Known() {
+		row.Flags = []gputide.Flag{gputide.FlagSpecUnknown}
+	}
+	o.b.Add(row)
 }
 
 // hourly adds the prices by the hour. Steps of 0 say that the first price holds

@@ -114,9 +114,29 @@ func info() gputide.Info {
 			Doc: "https://www.tencentcloud.com/document/product/213/31575", Hosts: []string{hostOf(intlURL)}, Auth: gputide.AuthKey,
 			Env: []string{envIntlID, envIntlKey}, Prices: true, MaxBytes: maxQuotas, Gives: "the price book in USD",
 		}, {
+			ID: sourceSpot, Title: "Spot prices alone (API 3.0), where neither answers", URL: apiURL, Doc: docAPI,
+			Hosts: []string{hostOf(apiURL)}, Auth: gputide.AuthKey, Env: keys, Prices: true, MaxBytes: 16 << 20,
+			Gives: "spot prices when the first two sources fail",
+		}, {
+			ID: sourceReserved, Title: "Reserved instances of a region (API 3.0)", URL: apiURL, Doc: docAPI,
+			Hosts: []string{hostOf(apiURL)}, Auth: gputide.AuthKey, Env: keys, Prices: true, MaxBytes: 16 << 20,
+			Gives: "commitments of one to five years",
+		}, {
+			ID: sourceTIONE, Title: "Machines of TI-ONE", URL: tioneURL, Doc: "https://cloud.tencent.com/document/api/851/75049",
+			Hosts: []string{hostOf(tioneURL)}, Auth: gputide.AuthKey, Env: keys, Prices: true, MaxBytes: 16 << 20,
+			Gives: "hourly prices of the machine learning platform",
+		}, {
+			ID: sourceHAI, Title: "Bundles of HAI", URL: haiURL, Doc: "https://cloud.tencent.com/document/api/1721/101612",
+			Hosts: []string{hostOf(haiURL)}, Auth: gputide.AuthKey, Env: keys, Prices: true, MaxBytes: 16 << 20,
+			Gives: "hourly prices of bundles, whose cards are not named",
+		}, {
+			ID: sourceTypes, Title: "Machines of a region, sold or not (API 3.0)", URL: apiURL, Doc: docAPI,
+			Hosts: []string{hostOf(apiURL)}, Auth: gputide.AuthKey, Env: keys, MaxBytes: 16 << 20,
+			Gives: "cards, vCPUs and memory of types that are not on sale",
+		}, {
 			ID: sourceFamilies, Title: "Accelerators of instance families", Doc: docTypes, Auth: gputide.AuthNone,
 		}},
-		Markets:    markets(),
+		Markets:    append(markets(), gputide.Commitment),
 		Currencies: []gputide.Currency{"CNY", "USD"},
 		Partitions: []string{"cn", "intl"},
 		Cadence:    6 * time.Hour,
@@ -126,6 +146,7 @@ func info() gputide.Info {
 	}
 }
 
+// markets are those that the rows of a region feed.
 func markets() []gputide.Market {
 	return []gputide.Market{gputide.OnDemand, gputide.Spot, gputide.Subscription}
 }
@@ -148,6 +169,13 @@ func (p *Provider) sites() []site {
 			sourceIntl, "cvm", versionCVM, intlURL, secret{p.cfg.IntlSecretID, p.cfg.IntlSecretKey}, envIntlID, envIntlKey,
 		}, false,
 	}}
+}
+
+// endpoint returns the CVM API of a site as another source.
+func (s *site) endpoint(source string) endpoint {
+	e := s.api
+	e.source = source
+	return e
 }
 
 // scopes returns what the rows of a region feed; with no region those of all.
@@ -181,6 +209,7 @@ func (p *Provider) Crawl(ctx context.Context, b *gputide.Batch) error {
 	for _, s := range p.sites() {
 		r.site(ctx, &s)
 	}
+	r.others(ctx)
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -201,9 +230,37 @@ func (r *run) site(ctx context.Context, s *site) {
 		return
 	}
 	for _, region := range regions {
-		if ctx.Err() == nil && r.wants(region) {
-			r.region(ctx, s, region)
+		if ctx.Err() != nil || !r.wants(region) {
+			continue
 		}
+		r.region(ctx, s, region)
+		if s.gateway && ctx.Err() == nil { // the site with the sources beside the first
+			r.count(r.reserved(ctx, s, region))
+		}
+	}
+}
+
+// others reads what is not rented as CVM.
+func (r *run) others(ctx context.Context) {
+	for _, region := range tioneRegions() {
+		if ctx.Err() == nil && r.wants(region) {
+			r.count(r.tione(ctx, region))
+		}
+	}
+	if ctx.Err() == nil {
+		for _, err := range r.hai(ctx) {
+			r.count(err)
+		}
+	}
+}
+
+// count notes the outcome of a source for some scope.
+func (r *run) count(err error) {
+	switch {
+	case err == nil:
+		r.done++
+	case !isAbsent(err):
+		r.failed = append(r.failed, err)
 	}
 }
 
@@ -212,15 +269,9 @@ func (p *Provider) wants(region string) bool {
 	return len(p.cfg.Regions) == 0 || slices.Contains(p.cfg.Regions, region)
 }
 
-// attempt is what a source that cannot be used is reported with.
-type attempt struct {
-	source string
-	err    error
-}
-
 // region feeds the scopes of a region from the first source that answers.
 func (r *run) region(ctx context.Context, s *site, region string) {
-	var tried []attempt
+	var tried []error
 	for _, source := range []struct {
 		id   string
 		read func(context.Context, *reader) ([]string, error)
@@ -240,16 +291,17 @@ func (r *run) region(ctx context.Context, s *site, region string) {
 			for _, scope := range s.scopes(region) {
 				r.b.Done(source.id, scope, urls...)
 			}
-			r.done++
+			r.count(nil)
 			return
 		}
-		tried = append(tried, attempt{source.id, err})
+		tried = append(tried, err)
 		r.note(source.id, s.scopes(region), err)
 	}
-	for _, t := range tried {
-		if !isAbsent(t.err) {
-			r.failed = append(r.failed, t.err)
-		}
+	for _, err := range tried {
+		r.count(err)
+	}
+	if s.gateway {
+		r.count(r.spotTypes(ctx, s, region))
 	}
 }
 

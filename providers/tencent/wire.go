@@ -99,3 +99,88 @@ type price struct {
 
 // gpuDesc is a member of Externals: "8 * NVIDIA V100", of rows with GPUs.
 type gpuDesc struct{ GPUDesc string }
+
+// reservedList is an answer of DescribeReservedInstancesConfigInfos.
+type reservedList struct {
+	ReservedInstanceConfigInfos []struct {
+		InstanceFamilies []struct {
+			InstanceTypes []reservedType
+		}
+	}
+}
+
+type reservedType struct {
+	machine
+	Remark    string
+	Externals json.RawMessage
+	Prices    []reservedPrice
+}
+
+type reservedPrice struct {
+	OfferingType       string // No Upfront, Partial Upfront, All Upfront
+	FixedPrice         number // once
+	UsagePrice         number // by the hour
+	Duration           number // years
+	Zone               string
+	ProductDescription string // the system; may be empty
+}
+
+// machineList is an answer of DescribeInstanceTypeConfigs.
+type machineList struct {
+	InstanceTypeConfigSet []machine
+}
+
+// spotList is an answer of DescribeSpotTypeConfig.
+type spotList struct {
+	SpotTypeConfigSet []json.RawMessage
+}
+
+type spotType struct {
+	Zone         string `json:"zone"`
+	InstanceType string `json:"instance_type"`
+	Price        number `json:"price_cur"`
+}
+
+// billingSpecs is an answer of DescribeBillingSpecs of TI-ONE.
+type billingSpecs struct {
+	Specs []billingSpec
+}
+
+type billingSpec struct {
+	SpecName  string
+	SpecAlias string // "8C32GB GPU(T4)*1"
+	GPUType   string `json:"GpuType"`
+	Available *bool
+}
+
+// billingPrices is an answer of DescribeBillingSpecsPrice. Amounts are hundredths
+// of a yuan (https://cloud.tencent.com/document/api/851/75051#SpecPrice).
+type billingPrices struct {
+	SpecsPrice []struct {
+		SpecName      string
+		SpecCount     number
+		TotalCost     number
+		RealTotalCost number
+	}
+}
+
+// applications is an answer of DescribeApplications of HAI.
+type applications struct {
+	ApplicationSet []struct {
+		ApplicationID     string `json:"ApplicationId"`
+		ApplicationState  string
+		ApplicationType   string
+		MinSystemDiskSize int
+	}
+}
+
+// haiPrice is an answer of InquirePriceRunInstances of HAI.
+type haiPrice struct {
+	Price *struct {
+		InstancePrice *struct {
+			UnitPrice         number
+			DiscountUnitPrice number
+			ChargeUnit        string
+		}
+	}
+}
