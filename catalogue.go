@@ -21,4 +21,6 @@ type Place struct {
 	MainlandCN bool
 	NameEN     string // display names; may be empty
 	NameZH     string
+	CountryEN  string // display names of the country alone; may be empty
+	CountryZH  string
 }

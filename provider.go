@@ -74,6 +74,7 @@ const (
 type Info struct {
 	Name       string // one-word slug
 	Title      string
+	TitleZH    string // its name in Chinese where it has one of its own
 	Home       string // https URL of the price page
 	Sources    []Source
 	Markets    []Market

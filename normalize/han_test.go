@@ -15,23 +15,23 @@ func TestChineseNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"昇腾910B3":               "ascend-910b3-64gb",
-		"华为昇腾 ９１０Ｂ３ 加速卡":        "ascend-910b3-64gb",
-		"昇腾910C芯片":              "ascend-910c-128gb",
-		"４颗 NVIDIA T4":          "t4-16gb",
-		"4 颗 NVIDIA T4":         "t4-16gb",
-		"NVIDIA T4 * 4卡":        "t4-16gb",
-		"英伟达T4显卡":               "t4-16gb",
-		"8卡A100 80GB SXM4":      "a100-sxm-80gb",
-		"A100 SXM4 80GB×8卡":     "a100-sxm-80gb",
-		"Ａ１００　ＳＸＭ４　８０ＧＢ":        "a100-sxm-80gb",
-		"双卡 A10":                "a10-24gb",
-		"A10卡":                  "a10-24gb", // the number is the model's
-		"昆仑芯P800":               "kunlun-p800-96gb",
-		"思元270-S4":              "mlu270-s4-16gb",
-		"昇腾":                    "",
-		"8卡":                    "",
-		"卡":                     "",
+		"昇腾910B3":                "ascend-910b3-64gb",
+		"华为昇腾 ９１０Ｂ３ 加速卡":         "ascend-910b3-64gb",
+		"昇腾910C芯片":               "ascend-910c-128gb",
+		"４颗 NVIDIA T4":           "t4-16gb",
+		"4 颗 NVIDIA T4":          "t4-16gb",
+		"NVIDIA T4 * 4卡":         "t4-16gb",
+		"英伟达T4显卡":                "t4-16gb",
+		"8卡A100 80GB SXM4":       "a100-sxm-80gb",
+		"A100 SXM4 80GB×8卡":      "a100-sxm-80gb",
+		"Ａ１００　ＳＸＭ４　８０ＧＢ":         "a100-sxm-80gb",
+		"双卡 A10":                 "a10-24gb",
+		"A10卡":                   "a10-24gb", // the number is the model's
+		"昆仑芯P800":                "kunlun-p800-96gb",
+		"思元270-S4":               "mlu270-s4-16gb",
+		"昇腾":                     "",
+		"8卡":                     "",
+		"卡":                      "",
 		strings.Repeat("昇", 300): "",
 	} {
 		a, ok := c.Resolve("tencent", &gputide.Device{Name: name})

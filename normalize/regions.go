@@ -42,6 +42,7 @@ func (r *Regions) add(kind string, f *fields) error {
 	case lineCountry:
 		code := f.text()
 		p := gputide.Place{Country: code, Continent: f.text(), MainlandCN: code == "cn", NameEN: f.text(), NameZH: f.text()}
+		p.CountryEN, p.CountryZH = p.NameEN, p.NameZH
 		r.places[code] = p
 		return nil
 	case lineCity:

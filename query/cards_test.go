@@ -83,13 +83,25 @@ func (c cards) Entry(slug string) (gputide.CatalogueEntry, bool) {
 type table struct{}
 
 func (table) Lookup(provider, partition, region string) (gputide.Place, bool) {
+	if region == "ap-1" && provider == "aws" {
+		region = "tokyo"
+	}
 	p, ok := map[string]gputide.Place{
 		"us-east-1":   {Country: "us", Continent: "north-america"},
 		"eu-west-1":   {Country: "ie", Continent: "europe"},
-		"cn-north-1":  {Country: "cn", Continent: "asia", MainlandCN: true},
+		"cn-north-1":  china("Beijing", "北京"),
 		"EU-RO-1":     {Country: "ro", Continent: "europe"},
 		"US-WA-2":     {Country: "us", Continent: "north-america"},
-		"cn-hangzhou": {Country: "cn", Continent: "asia", MainlandCN: true},
+		"cn-hangzhou": china("Hangzhou", "杭州"),
+		"ap-1":        {Country: "sg", Continent: "asia", City: "Singapore", NameEN: "Singapore", NameZH: "新加坡"},
+		"tokyo":       {Country: "jp", Continent: "asia", City: "Tokyo", NameEN: "Tokyo, Japan", NameZH: "日本东京"},
 	}[region]
 	return p, ok
+}
+
+func china(en, zh string) gputide.Place {
+	return gputide.Place{
+		Country: "cn", Continent: "asia", MainlandCN: true, City: en, NameEN: en + ", China", NameZH: "中国" + zh,
+		CountryEN: "China", CountryZH: "中国",
+	}
 }

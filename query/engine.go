@@ -95,6 +95,10 @@ type Engine struct {
 	// not yet crawled is an empty answer and not an unknown value. May be nil.
 	Providers []string
 
+	// Called are other names of providers, in lower case: 阿里云 is alibaba. May be
+	// nil.
+	Called map[string]string
+
 	// Arithmetic writes out, one line a step, how an hourly price follows from
 	// its published text. Nil leaves the steps out of explanations.
 	Arithmetic func(q *gputide.Quote) ([]string, error)

@@ -82,14 +82,15 @@ func parseSinceTime(s string) (time.Time, error) {
 
 // ParseSize reads an amount of memory and returns it in GB as vendors print it:
 // GB and GiB are read alike, since labels do not tell them apart; a TB is 1,000
-// and a TiB 1,024 of them, a plain number is GB. It returns
+// and a TiB 1,024 of them, a plain number is GB. It may be written as a least
+// one, as in 显存≥80G. It returns
 // [gputide.ErrInvalid] for other text and for zero.
 func ParseSize(s string) (float64, error) {
 	bad := &gputide.HintError{
 		Err:  fmt.Errorf("%w: size %q", gputide.ErrInvalid, clip(s)),
 		Hint: "write it as 80GB",
 	}
-	text := strings.ToLower(strings.TrimSpace(s))
+	text := strings.ToLower(bareSize(s))
 	i := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	if i < 0 {
 		i = len(text)

@@ -58,6 +58,7 @@ func TestParseSince(t *testing.T) {
 func TestParseSize(t *testing.T) {
 	for in, want := range map[string]float64{
 		"80": 80, "80GB": 80, "80gib": 80, "80 GB": 80, "80G": 80, "1.5TB": 1500, "2TiB": 2048, "512MB": 0.512, "2048MiB": 2,
+		"显存≥80G": 80, "显存 ＞＝ ８０ＧＢ": 80, ">=80": 80, "内存不低于256GB": 256, "显存": 0, "≥": 0, "80GB显存": 0, "≥≥80": 0,
 		"": 0, "0": 0, "0GB": 0, "-80GB": 0, "GB": 0, "80PB": 0, "8e1GB": 0, "80GBs": 0, "1e400": 0, "NaN": 0,
 	} {
 		got, err := ParseSize(in)

@@ -10,7 +10,9 @@ import (
 
 // place selects by where an offer is sold. A nil place selects everything.
 type place struct {
-	regions    []string // "" is one price everywhere
+	regions    []string      // codes that may match, for the store; "" is one price everywhere
+	named      map[site]bool // those asked for by the name of a place
+	asked      []string      // those asked for as codes
 	countries  []string
 	continents []string
 }
@@ -20,14 +22,32 @@ func (p *place) with(f gputide.Field, values []string) *place {
 		p = &place{}
 	}
 	switch f {
-	case gputide.FieldRegion:
-		p.regions = values
 	case gputide.FieldCountry:
 		p.countries = values
 	case gputide.FieldContinent:
 		p.continents = values
 	}
 	return p
+}
+
+// within returns p for regions asked for by code or by name.
+func (p *place) within(codes []string, named map[site]bool) *place {
+	if p == nil {
+		p = &place{}
+	}
+	p.asked, p.named = codes, named
+	p.regions = slices.Clone(codes)
+	for s := range named {
+		p.regions = append(p.regions, s.region)
+	}
+	slices.Sort(p.regions)
+	p.regions = slices.Compact(p.regions)
+	return p
+}
+
+// codes reports whether the region of k was asked for.
+func (p *place) codes(k *gputide.Key) bool {
+	return p == nil || p.regions == nil || slices.Contains(p.asked, k.Region) || p.named[site{k.Provider, k.Region}]
 }
 
 // everywhere reports whether p asks for offers with one price everywhere by
@@ -39,7 +59,7 @@ func (p *place) covers(regions Regions, k *gputide.Key) bool {
 	if p == nil {
 		return true
 	}
-	if p.regions != nil && !slices.Contains(p.regions, k.Region) {
+	if !p.codes(k) {
 		return false
 	}
 	if p.countries == nil && p.continents == nil {

@@ -57,7 +57,7 @@ func (p *plan) matches(k *gputide.Key) bool {
 			return false
 		}
 	}
-	return true
+	return k.Region == "" || p.place.codes(k)
 }
 
 // plan understands the values of f for one question. It returns
@@ -77,20 +77,36 @@ func (e *Engine) plan(ctx context.Context, f *Filter, q question) (*plan, error)
 			continue
 		}
 		d.asked = q
-		values, err := e.values(ctx, &d, *d.list(f))
-		if err != nil {
+		if err := e.understand(ctx, p, &d, *d.list(f)); err != nil {
 			return nil, err
 		}
-		p.add(&d, values)
 	}
 	return p, p.amounts(f)
+}
+
+// understand adds the values of one list filter to p.
+func (e *Engine) understand(ctx context.Context, p *plan, d *filterField, in []string) error {
+	if d.name == "region" {
+		codes, named, err := e.regionValues(ctx, d, in)
+		if err != nil {
+			return err
+		}
+		p.place = p.place.within(codes, named)
+		return nil
+	}
+	values, err := e.values(ctx, d, in)
+	if err != nil {
+		return err
+	}
+	p.add(d, values)
+	return nil
 }
 
 // add puts the understood values of one list filter in their place.
 func (p *plan) add(d *filterField, values []string) {
 	m := gputide.Match{Field: d.key, Values: values}
 	switch d.name {
-	case "region", "country", "continent":
+	case "country", "continent":
 		p.place = p.place.with(d.key, values)
 	case "gpu", "vendor", "software", "count":
 		p.derived = append(p.derived, m)
@@ -176,6 +192,7 @@ func (e *Engine) values(ctx context.Context, d *filterField, in []string) ([]str
 }
 
 func (e *Engine) value(ctx context.Context, d *filterField, v string) ([]string, error) {
+	v = spoken(d.name, v)
 	if v == unsaid && isKeyField(d.key) {
 		return []string{""}, nil
 	}
@@ -201,6 +218,9 @@ func (e *Engine) value(ctx context.Context, d *filterField, v string) ([]string,
 	}
 	if d.name == "term" {
 		return termValue(v)
+	}
+	if name, ok := e.Called[strings.ToLower(v)]; ok && d.name == "provider" {
+		v = name
 	}
 	return e.openValue(ctx, d, v)
 }
@@ -242,11 +262,7 @@ func (e *Engine) countryValue(ctx context.Context, d *filterField, v string) ([]
 	if len(code) == 2 && strings.Trim(code, "abcdefghijklmnopqrstuvwxyz") == "" {
 		return []string{code}, nil
 	}
-	known, err := e.Reader.Values(ctx, d.key)
-	if err != nil {
-		return nil, fmt.Errorf("known countries: %w", err)
-	}
-	return nil, unknown(d.name, v, known)
+	return e.countryNamed(ctx, d, v)
 }
 
 // openValue finds a value among those stored: as it is, in another case, or as
@@ -268,7 +284,7 @@ func (e *Engine) openValue(ctx context.Context, d *filterField, v string) ([]str
 	known = slices.Compact(known)
 	var found []string
 	for _, k := range known {
-		if glob(strings.ToLower(v), strings.ToLower(k)) {
+		if glob(strings.ToLower(v), strings.ToLower(gputide.FoldWidth(k))) {
 			found = append(found, k)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gputide/gputide"
 	"github.com/gputide/gputide/crawler/fetch"
@@ -61,11 +62,15 @@ func (m *Main) openWrite(norm *normalize.Normalizer) (*store.DB, error) {
 func (m *Main) newEngine(norm *normalize.Normalizer, db *store.DB) *query.Engine {
 	infos := m.infos()
 	names := make([]string, len(infos))
+	called := map[string]string{}
 	for i := range infos {
 		names[i] = infos[i].Name
+		if zh := infos[i].TitleZH; zh != "" {
+			called[strings.ToLower(zh)] = infos[i].Name
+		}
 	}
 	return &query.Engine{
-		Reader: db, Catalogue: norm.Catalogue, Regions: norm.Regions, Now: m.Now, Providers: names, Arithmetic: arithmetic,
+		Reader: db, Catalogue: norm.Catalogue, Regions: norm.Regions, Now: m.Now, Providers: names, Called: called, Arithmetic: arithmetic,
 	}
 }
 

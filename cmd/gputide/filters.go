@@ -44,12 +44,12 @@ func filterFlags() []filterFlag {
 
 func placeFilters() []filterFlag {
 	return []filterFlag{
-		{name: "provider", value: "NAME", help: "cloud, as in gputide providers", verbs: forAll, list: func(f *query.Filter) *[]string { return &f.Provider }},
+		{name: "provider", value: "NAME", help: "cloud, as in gputide providers; 阿里云", verbs: forAll, list: func(f *query.Filter) *[]string { return &f.Provider }},
 		{name: "partition", value: "NAME", help: "price book of a cloud: aws, aws-cn; cn, intl", verbs: forAll, list: func(f *query.Filter) *[]string { return &f.Partition }},
 		{name: "seller", value: "NAME", help: "who runs the machine when an aggregator sells it", verbs: forOffers | forChanges | forSignals, list: func(f *query.Filter) *[]string { return &f.Seller }},
-		{name: "region", value: "CODE", help: "region as the provider names it; us-* matches many", verbs: forOffers | forChanges | forSignals, list: func(f *query.Filter) *[]string { return &f.Region }},
+		{name: "region", value: "CODE", help: "region as the provider names it, us-* matches many; or a city: Frankfurt, 广州", verbs: forOffers | forChanges | forSignals, list: func(f *query.Filter) *[]string { return &f.Region }},
 		{name: "zone", value: "CODE", help: "zone as published; AWS zone ids (use1-az4)", verbs: forOffers | forChanges | forSignals, list: func(f *query.Filter) *[]string { return &f.Zone }},
-		{name: "country", value: "CC", help: "country of the region, two letters: us, de, cn", verbs: forOffers | forChanges | forSignals, list: func(f *query.Filter) *[]string { return &f.Country }},
+		{name: "country", value: "CC", help: "country of the region: us, de, cn, 中国", verbs: forOffers | forChanges | forSignals, list: func(f *query.Filter) *[]string { return &f.Country }},
 		{name: "continent", value: "NAME", help: "continent of the region: europe, asia, north-america", verbs: forOffers | forChanges | forSignals, list: func(f *query.Filter) *[]string { return &f.Continent }},
 		{name: "type", value: "NAME", help: "instance type; p5.* matches a family", verbs: forAll, list: func(f *query.Filter) *[]string { return &f.Type }},
 	}
@@ -84,7 +84,7 @@ func machineFilters() []filterFlag {
 		{name: "software", value: "NAME", help: "software stack: cuda, rocm, cann, neuron", verbs: forAll, list: func(f *query.Filter) *[]string { return &f.Software }},
 		{name: "count", value: "N", help: "accelerators of an instance: 8, 1/8", verbs: forAll &^ forSignals, list: func(f *query.Filter) *[]string { return &f.Count }},
 		{name: "min-gpu-memory", value: "SIZE", help: "least memory of each accelerator: 80GB", verbs: forAll &^ forSignals, text: func(f *query.Filter) *string { return &f.MinGPUMemory }},
-		{name: "fits", value: "SIZE", help: "least memory of all accelerators together: 640GB", verbs: forAll &^ forSignals, text: func(f *query.Filter) *string { return &f.Fits }},
+		{name: "fits", value: "SIZE", help: "least memory of all accelerators together: 640GB, 显存≥640G", verbs: forAll &^ forSignals, text: func(f *query.Filter) *string { return &f.Fits }},
 		{name: "interconnect", value: "NAME", help: "between the accelerators of one machine: nvlink, pcie", verbs: forAll &^ forSignals, list: func(f *query.Filter) *[]string { return &f.Interconnect }},
 		{name: "precision", value: "NAME", help: "accelerators with a sourced dense figure for it: fp8, bf16, fp64", verbs: forAll &^ forSignals, list: func(f *query.Filter) *[]string { return &f.Precision }},
 		{name: "min-ram", value: "SIZE", help: "least main memory: 256GB", verbs: forAll &^ forSignals, text: func(f *query.Filter) *string { return &f.MinRAM }},

@@ -96,6 +96,7 @@ func info() gputide.Info {
 	i := gputide.Info{
 		Name:     "alibaba",
 		Title:    "Alibaba Cloud ECS",
+		TitleZH:  "阿里云",
 		Home:     pageIntl,
 		Markets:  markets(),
 		Cadence:  24 * time.Hour,

@@ -137,6 +137,7 @@ func info() gputide.Info {
 	return gputide.Info{
 		Name:       "aws",
 		Title:      "Amazon Web Services EC2",
+		TitleZH:    "亚马逊云科技",
 		Home:       "https://aws.amazon.com/ec2/pricing/on-demand/",
 		Sources:    sources(),
 		Markets:    []gputide.Market{gputide.OnDemand, gputide.Spot, gputide.Commitment, gputide.CapacityBlock},
