@@ -141,21 +141,23 @@ func (p *Profile) checkRules(word string, r *Rules) error {
 	if err := r.Set.check(); err != nil {
 		return fmt.Errorf("set: %w", err)
 	}
-	for name, table := range map[string]map[string]Fields{"region": r.Regions, "suffix": r.Suffixes} {
+	for name, table := range map[string]map[string]Fields{"region": r.Regions, "suffix": r.Suffixes, "zone": r.ZoneNames} {
 		for key, f := range table {
 			if err := f.check(); err != nil {
 				return fmt.Errorf("%s %q: %w", name, key, err)
 			}
 		}
 	}
-	for key, reason := range r.OmitRegions {
-		if !isLeftOut(reason) {
-			return fmt.Errorf("omit_regions %q: unknown reason %q", key, reason)
+	for name, table := range map[string]map[string]Reason{"regions": r.OmitRegions, "markets": r.OmitMarkets, "labels": r.OmitLabels} {
+		for key, reason := range table {
+			if !isLeftOut(reason) {
+				return fmt.Errorf("omit_%s %q: unknown reason %q", name, key, reason)
+			}
 		}
 	}
-	for key, reason := range r.OmitMarkets {
-		if !isLeftOut(reason) {
-			return fmt.Errorf("omit_markets %q: unknown reason %q", key, reason)
+	for key, n := range r.Counts {
+		if _, err := gputide.ParseCount(n); err != nil {
+			return fmt.Errorf("counts %q: %w", key, err)
 		}
 	}
 	switch r.Zones {
@@ -177,6 +179,13 @@ func (t *Tables) checkTables(of string) error {
 			if err := f.check(); err != nil {
 				return fmt.Errorf("%s: %s %q: %w", of, name, word, err)
 			}
+		}
+	}
+	for word, unit := range t.Units {
+		switch unit {
+		case gputide.PerHour, gputide.PerSecond, gputide.PerMinute, gputide.PerDay, gputide.PerWeek, gputide.PerMonth, gputide.PerYear, gputide.PerTerm:
+		default:
+			return fmt.Errorf("%s: units %q: unit %q", of, word, unit)
 		}
 	}
 	for word, f := range t.Markets {

@@ -113,7 +113,7 @@ func (t *teller) tell(cells []string) (Reason, bool) {
 	o := &row.Offer
 	o.Published.Amount = cells[colPrice]
 	var err error
-	if o.Price, o.Published, err = normalize.Hourly(o.Published, "", gputide.Count{}, nil); err != nil {
+	if o.Price, o.Published, err = normalize.Hourly(o.Published, o.Key.Term, gputide.Count{}, nil); err != nil {
 		return ReasonPrice, true
 	}
 	return "", t.pass(&row)
@@ -156,7 +156,7 @@ func (r *Reader) series(w *words) *series {
 	if reason := r.translate(&k, w, &rules, &tables); reason != "" {
 		return &series{reason: reason}
 	}
-	device, ok := readDevice(w, tables.Labels)
+	device, ok := readDevice(w, &rules, tables.Labels)
 	if !ok {
 		return &series{reason: ReasonCount}
 	}
@@ -171,6 +171,9 @@ func (r *Reader) series(w *words) *series {
 		Source: r.source(), Key: k, Spec: s.spec,
 		// Any price serves: the rows put their own.
 		Price: gputide.Published{Amount: "1", Unit: gputide.PerHour, Basis: gputide.BasisInstance},
+	}
+	if unit, ok := tables.Units[w.at(colMarket)]; ok {
+		raw.Price.Unit = unit
 	}
 	if rules.Zones == ZoneLetters && k.Zone != "" {
 		raw.Flags = []gputide.Flag{gputide.FlagAccountZone}

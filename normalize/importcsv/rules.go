@@ -13,6 +13,10 @@ type Tables struct {
 	Markets map[string]Fields `yaml:"markets"`
 	OS      map[string]Fields `yaml:"os"`
 	Labels  map[string]string `yaml:"labels"` // accelerator label → its one spelling; others stay verbatim
+
+	// Units is what the price of a market word pays for; an hour where it is not
+	// named.
+	Units map[string]gputide.Unit `yaml:"units"`
 }
 
 // ZoneKind is what a zone column holds.
@@ -42,6 +46,13 @@ type Rules struct {
 	// regions. Without it a region stays verbatim.
 	Regions map[string]Fields `yaml:"regions"`
 
+	// ZoneNames translates the zone column where it holds names. Others stay
+	// verbatim.
+	ZoneNames map[string]Fields `yaml:"zone_names"`
+
+	// Counts is the number of cards by instance type, where no column holds it.
+	Counts map[string]string `yaml:"counts"`
+
 	// Suffixes are endings of the instance type column that say something else.
 	Suffixes map[string]Fields `yaml:"suffixes"`
 
@@ -56,10 +67,11 @@ type Rules struct {
 	Zones ZoneKind `yaml:"zones"`
 
 	// Rows left out, with the reason: of the whole provider, by the word of a
-	// region or of a market.
+	// region, of a market or of an accelerator.
 	Omit        Reason            `yaml:"omit"`
 	OmitRegions map[string]Reason `yaml:"omit_regions"`
 	OmitMarkets map[string]Reason `yaml:"omit_markets"`
+	OmitLabels  map[string]Reason `yaml:"omit_labels"`
 
 	// A table given here replaces that of the profile.
 	Tables `yaml:",inline"`
@@ -110,6 +122,9 @@ func (p *Profile) tables(r *Rules) Tables {
 	}
 	if r.Labels != nil {
 		t.Labels = r.Labels
+	}
+	if r.Units != nil {
+		t.Units = r.Units
 	}
 	return t
 }

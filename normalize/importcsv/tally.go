@@ -37,6 +37,7 @@ const (
 	LeftTier       Reason = "tier_not_said"
 	LeftCopied     Reason = "copied_price"
 	LeftAggregated Reason = "aggregated"
+	LeftNoGPU      Reason = "no_accelerator"
 )
 
 // ReasonDoc is a reason with its meaning.
@@ -84,6 +85,7 @@ func LeftOut() []ReasonDoc {
 		{LeftTier, "The row does not say which service class its price is of, and the classes differ in price."},
 		{LeftCopied, "The catalogue writes the on-demand price into the spot column."},
 		{LeftAggregated, "One price stands for many listings, and the row does not say which."},
+		{LeftNoGPU, "The row is of a machine without an accelerator, or of one with an FPGA."},
 	}
 }
 

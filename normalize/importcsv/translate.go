@@ -17,6 +17,9 @@ func (r *Reader) translate(k *gputide.Key, w *words, rules *Rules, t *Tables) Re
 	if reason, ok := rules.OmitMarkets[w.at(colMarket)]; ok {
 		return reason
 	}
+	if reason, ok := rules.OmitLabels[w.at(colGPU)]; ok {
+		return reason
+	}
 	if r.p.Open {
 		k.Provider = w.at(colProvider)
 	}
@@ -44,6 +47,7 @@ func (r *Reader) translate(k *gputide.Key, w *words, rules *Rules, t *Tables) Re
 		k.Region = ""
 		f.apply(k)
 	}
+	rules.ZoneNames[k.Zone].apply(k)
 	if reason := r.market(k, w.at(colMarket), t); reason != "" {
 		return reason
 	}
@@ -121,12 +125,16 @@ func readFigure(s string) (*float64, bool) {
 }
 
 // readDevice reads label and count. It reports false for a count that is none.
-func readDevice(w *words, labels map[string]string) (gputide.Device, bool) {
+func readDevice(w *words, rules *Rules, labels map[string]string) (gputide.Device, bool) {
 	d := gputide.Device{Name: w.at(colGPU)}
 	if one, ok := labels[d.Name]; ok {
 		d.Name = one
 	}
 	text := w.at(colCount)
+	if n, ok := rules.Counts[w.at(colType)]; ok && text == "" {
+		d.Count, _ = gputide.ParseCount(n) // checked when the profile was loaded
+		return d, true
+	}
 	if text == "" || d.Name == "" && isZero(text) {
 		return d, true
 	}
