@@ -80,7 +80,9 @@ func TestConformanceWithoutKey(t *testing.T) {
 	if err != nil && !(providertest.Updating() && errors.Is(err, fs.ErrNotExist)) {
 		t.Fatal(err)
 	}
-	field := func(path string) providertest.Field { return providertest.Field{Source: "gateway", Path: "data.Response." + path} }
+	field := func(path string) providertest.Field {
+		return providertest.Field{Source: "gateway", Path: "data.Response." + path}
+	}
 	providertest.Run(t, func(f *fetch.Fetcher) gputide.Provider { return tencent.New(f, tencent.Config{}) }, providertest.Opt{
 		Fixtures: dir,
 		Secrets:  []string{"no-key-is-set"},
