@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -61,11 +62,11 @@ type exchange struct {
 	Headers      map[string]string `json:"headers,omitempty"`
 	File         string            `json:"file,omitempty"`
 	Times        int               `json:"times,omitempty"`
+	Exact        bool              `json:"exact,omitempty"`   // BodyContains is the whole body
+	Reduced      bool              `json:"reduced,omitempty"` // the archive had reduced the body
 
 	pattern *pattern
 	hash    string // of the archived body; empty for a directory
-	reduced bool
-	exact   bool // BodyContains is the whole body
 }
 
 // OpenFixtures reads DIR/<provider>/manifest.json of every provider in dir. The
@@ -77,33 +78,43 @@ func OpenFixtures(dir string) (*Fixtures, error) {
 	if err != nil {
 		return nil, &gputide.HintError{Err: err, Hint: hint}
 	}
+	f, err := openFixtures(entries, func(name string) (fs.FS, error) { return rooted(filepath.Join(dir, name)), nil })
+	if err == nil && len(f.sets) == 0 {
+		return nil, &gputide.HintError{Err: fmt.Errorf("%w in %s", gputide.ErrNotFound, dir), Hint: hint}
+	}
+	return f, err
+}
+
+// FixturesFS is OpenFixtures for a file system.
+func FixturesFS(fsys fs.FS) (*Fixtures, error) {
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	return openFixtures(entries, func(name string) (fs.FS, error) { return fs.Sub(fsys, name) })
+}
+
+func openFixtures(entries []fs.DirEntry, sub func(name string) (fs.FS, error)) (*Fixtures, error) {
 	f := &Fixtures{sets: make(map[string]*fixtureSet)}
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if _, err := os.Stat(filepath.Join(path, manifestName)); err != nil {
+		fsys, err := sub(e.Name())
+		if err != nil {
+			return nil, err
+		}
+		if _, err := fs.Stat(fsys, manifestName); err != nil {
 			continue
 		}
-		set, err := openFixtureDir(path, e.Name())
+		set, err := openFixtureSet(fsys, e.Name())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name(), err)
 		}
 		f.sets[e.Name()] = set
 	}
-	if len(f.sets) == 0 {
-		return nil, &gputide.HintError{
-			Err: fmt.Errorf("%w in %s", gputide.ErrNotFound, dir), Hint: hint,
-		}
-	}
 	return f, nil
 }
 
-func openFixtureDir(dir, provider string) (*fixtureSet, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer closeQuietly(root)
-	file, err := root.Open(manifestName)
+func openFixtureSet(fsys fs.FS, provider string) (*fixtureSet, error) {
+	file, err := fsys.Open(manifestName)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +131,7 @@ func openFixtureDir(dir, provider string) (*fixtureSet, error) {
 		return nil, fmt.Errorf("%w: provider is %q, the directory says %q", gputide.ErrInvalid, m.Provider, provider)
 	}
 	for i := range m.Exchanges {
-		if err := checkFile(root, m.Exchanges[i].File); err != nil {
+		if err := checkFile(fsys, m.Exchanges[i].File); err != nil {
 			return nil, fmt.Errorf("exchange %d: %w", i, err)
 		}
 	}
@@ -129,14 +140,18 @@ func openFixtureDir(dir, provider string) (*fixtureSet, error) {
 		if x.File == "" {
 			return io.NopCloser(bytes.NewReader(nil)), nil
 		}
-		return openIn(dir, x.File)
+		return fsys.Open(x.File)
 	}
 	return set, nil
 }
 
-// openIn opens a file below dir; no link leads out of it.
-func openIn(dir, name string) (io.ReadCloser, error) {
-	root, err := os.OpenRoot(dir)
+// rooted is the file system below a directory; no link leads out of it, and
+// nothing is held open.
+type rooted string
+
+// Open opens a file below the directory.
+func (dir rooted) Open(name string) (fs.File, error) {
+	root, err := os.OpenRoot(string(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +159,11 @@ func openIn(dir, name string) (io.ReadCloser, error) {
 	return root.Open(name)
 }
 
-func checkFile(root *os.Root, name string) error {
+func checkFile(fsys fs.FS, name string) error {
 	if name == "" {
 		return nil
 	}
-	st, err := root.Stat(name)
+	st, err := fs.Stat(fsys, name)
 	if err != nil {
 		return fmt.Errorf("%w: file %q: %w", gputide.ErrInvalid, name, err)
 	}

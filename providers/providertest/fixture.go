@@ -6,10 +6,14 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing/fstest"
 	"time"
+
+	"github.com/gputide/gputide/crawler/fetch"
 )
 
 // fixture is a manifest with its bodies, held in memory to be spoiled.
@@ -64,22 +68,18 @@ func readFixture(dir string) (*fixture, error) {
 	return f, nil
 }
 
-// write puts the fixture into dir/<provider>.
-func (f *fixture) write(dir string) error {
+// open returns the fixture as the program would read it from a folder.
+func (f *fixture) open() (*fetch.Fixtures, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dir = filepath.Join(dir, f.Provider)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+	files := make(fstest.MapFS, len(f.bodies)+1)
 	for name, body := range f.bodies {
-		if err := os.WriteFile(filepath.Join(dir, name), body, 0o644); err != nil {
-			return err
-		}
+		files[path.Join(f.Provider, name)] = &fstest.MapFile{Data: body}
 	}
-	return os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o644)
+	files[path.Join(f.Provider, "manifest.json")] = &fstest.MapFile{Data: text}
+	return fetch.FixturesFS(files)
 }
 
 // clone returns a copy that can be changed; bodies are replaced, never edited.

@@ -35,11 +35,7 @@ func Replay(t testing.TB, provider string, exchanges ...Exchange) *fetch.Fetcher
 			File: file, Times: e.Times,
 		})
 	}
-	dir := t.TempDir()
-	if err := f.write(dir); err != nil {
-		t.Fatal(err)
-	}
-	fixtures, err := fetch.OpenFixtures(dir)
+	fixtures, err := f.open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,7 +75,7 @@ type Deviation struct{ Name, Reason string }
 // Run proves every promise of [gputide.Provider] on the provider that newProvider makes.
 func Run(t *testing.T, newProvider New, opt Opt) {
 	t.Helper()
-	s, err := newSuite(t.Context(), newProvider, opt, t.TempDir())
+	s, err := newSuite(t.Context(), newProvider, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +115,6 @@ type suite struct {
 	fixture *fixture
 	base    *outcome // a crawl of the fixture as it is
 	norm    *normalize.Normalizer
-	tmp     string
-	runs    *atomic.Int64
 }
 
 // outcome is one crawl.
@@ -128,9 +125,9 @@ type outcome struct {
 	log    []byte
 }
 
-func newSuite(ctx context.Context, newProvider New, opt Opt, tmp string) (*suite, error) {
+func newSuite(ctx context.Context, newProvider New, opt Opt) (*suite, error) {
 	info := newProvider(fetch.New(fetch.Options{Transport: deadEnd{}})).Info()
-	s := &suite{opt: opt, new: newProvider, info: info, dir: opt.Fixtures, tmp: tmp, runs: new(atomic.Int64)}
+	s := &suite{opt: opt, new: newProvider, info: info, dir: opt.Fixtures}
 	if s.dir == "" {
 		s.dir = filepath.Join("..", "..", "fixtures", info.Name)
 	}
@@ -165,13 +162,9 @@ func (s *suite) options() (fetch.Options, *bytes.Buffer) {
 
 // replay returns a provider that reads f, and its log.
 func (s *suite) replay(f *fixture) (gputide.Provider, *bytes.Buffer, error) {
-	dir := filepath.Join(s.tmp, fmt.Sprint(s.runs.Add(1)))
-	if err := f.write(dir); err != nil {
-		return nil, nil, err
-	}
 	opt, log := s.options()
 	var err error
-	if opt.Fixtures, err = fetch.OpenFixtures(dir); err != nil {
+	if opt.Fixtures, err = f.open(); err != nil {
 		return nil, nil, err
 	}
 	return s.new(fetch.New(opt)), log, nil

@@ -54,7 +54,7 @@ func TestBugs(t *testing.T) {
 		"one price a day":      {"golden", "digit"},
 	} {
 		t.Run(bug, func(t *testing.T) {
-			s, err := newSuite(t.Context(), newAcme(bug), acmeOpt(), t.TempDir())
+			s, err := newSuite(t.Context(), newAcme(bug), acmeOpt())
 			if err != nil {
 				t.Fatal(err)
 			}
