@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"sync"
 )
 
@@ -150,7 +151,12 @@ func (r *Redactor) error(err error) error {
 
 // plainName folds the spellings of a name: access_key, AccessKey, access-key.
 func plainName(name string) string {
-	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
 }
 
 // isCredentialParam reports whether a query parameter proves who asks.
