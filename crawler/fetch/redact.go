@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"sync"
+	"unicode"
 )
 
 const redacted = "REDACTED"
