@@ -273,6 +273,15 @@ func readIndex(path string) ([]entry, error) {
 // answered in their order, the last answer without limit. A moment without a run
 // is ErrNotFound.
 func (a *Archive) Replay(provider string, at time.Time) (*Fixtures, error) {
+	set, err := a.run(provider, at)
+	if err != nil {
+		return nil, err
+	}
+	return &Fixtures{sets: map[string]*fixtureSet{provider: set}}, nil
+}
+
+// run reads the index of a run as a fixture.
+func (a *Archive) run(provider string, at time.Time) (*fixtureSet, error) {
 	files, err := a.runFiles(provider)
 	if err != nil {
 		return nil, err
@@ -306,7 +315,7 @@ func (a *Archive) Replay(provider string, at time.Time) (*Fixtures, error) {
 		set.exchanges = append(set.exchanges, x)
 	}
 	set.open = func(x *exchange) (io.ReadCloser, error) { return a.Open(x.hash) }
-	return &Fixtures{sets: map[string]*fixtureSet{provider: set}}, nil
+	return set, nil
 }
 
 // exchange returns the entry as replay serves it: what was redacted in its
@@ -318,6 +327,6 @@ func (e *entry) exchange() (*exchange, error) {
 	}
 	return &exchange{
 		Source: e.Source, Method: e.Method, URL: e.URL, BodyContains: e.BodyContains, Status: e.Status,
-		Headers: maps.Clone(e.Headers), pattern: p, hash: e.File, reduced: e.Reduced, exact: true,
+		Headers: maps.Clone(e.Headers), pattern: p, hash: e.File, Reduced: e.Reduced, Exact: true,
 	}, nil
 }

@@ -153,6 +153,16 @@ func TestArchiveRun(t *testing.T) {
 		if time.Since(start) != 0 {
 			t.Errorf("replay waited %s", time.Since(start))
 		}
+		out := t.TempDir()
+		_, err = a.Export("acme", at, out, NewRedactor())
+		fatal(t, err)
+		exported, err := OpenFixtures(out)
+		fatal(t, err)
+		from, end := newWorld(text("the network"), Options{Fixtures: exported}, testInfo())
+		defer end()
+		if diff := cmp.Diff(live, play(WithRun(t.Context(), at), from)); diff != "" {
+			t.Errorf("exported (-live +got):\n%s", diff)
+		}
 		if _, err := w.get(t.Context(), Request{URL: "http://localhost/other"}); !errors.Is(err, gputide.ErrUnavailable) {
 			t.Errorf("undeclared request: %v", err)
 		}

@@ -143,7 +143,7 @@ func (h *hop) file(ctx context.Context, a *Archive, r *run, e *entry, header htt
 func (h *hop) keepReplayed(b *body, resp *http.Response, record func(gputide.Body), heard bool) {
 	hash := ""
 	if fb, ok := replayedBody(resp); ok {
-		h.call.reduced = fb.x.reduced
+		h.call.reduced = fb.x.Reduced
 		hash = fb.x.hash
 	}
 	if hash == "" && heard {

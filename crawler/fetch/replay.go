@@ -118,7 +118,7 @@ func (x *exchange) method() string {
 }
 
 func (x *exchange) matchBody(text string) bool {
-	if x.exact {
+	if x.Exact {
 		return text == x.BodyContains
 	}
 	return strings.Contains(text, x.BodyContains)
