@@ -64,7 +64,7 @@ func (m *Main) root() *cobra.Command {
 	f.StringVar(&m.opt.logLevel, "log-level", "", "least `LEVEL` of log lines on stderr: debug, info, warn, error, off (default warn, off on a terminal)")
 	f.StringVar(&m.opt.creds, "credentials", "", "`FILE` of NAME=value lines, mode 0600 (default gputide/credentials in $XDG_CONFIG_HOME or ~/.config)")
 	root.AddCommand(
-		m.crawlCmd(), m.replayCmd(), m.importCmd(), m.exportCmd(), m.queryCmd(), m.explainCmd(), m.gpusCmd(), m.providersCmd(),
+		m.crawlCmd(), m.replayCmd(), m.importCmd(), m.exportCmd(), m.fixturesCmd(), m.queryCmd(), m.explainCmd(), m.gpusCmd(), m.providersCmd(),
 		m.demoCmd(), m.runsCmd(), m.quarantineCmd(), m.dbCmd(), m.serveCmd(), m.configCmd(), m.completionCmd(), m.versionCmd(), flagsTopic(),
 	)
 	root.SetHelpCommand(helpCmd())

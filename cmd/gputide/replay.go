@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,17 +80,8 @@ func (m *Main) archived(o replayFlags, at time.Time) (*fetch.Fixtures, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := a.Runs(o.provider)
-	if err != nil {
+	if at, err = runAt(a, o.provider, at); err != nil {
 		return nil, err
 	}
-	for _, r := range slices.Backward(runs) {
-		if at.IsZero() || !r.At.After(at) {
-			return a.Replay(o.provider, r.At)
-		}
-	}
-	return nil, &gputide.HintError{
-		Err:  fmt.Errorf("archived run of %s: %w", o.provider, gputide.ErrNotFound),
-		Hint: "the archive holds live crawls of the last 30 days; gputide runs list shows when they were",
-	}
+	return a.Replay(o.provider, at)
 }
