@@ -145,6 +145,7 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, ociRecordings(beside(t, dir, "oci"))...)
 	recordings = append(recordings, azureRecordings(beside(t, dir, "azure"))...)
 	recordings = append(recordings, gcpRecordings(beside(t, dir, "gcp"))...)
+	recordings = append(recordings, huaweiRecordings()...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/gputide/gputide/providers/azure"
 	"github.com/gputide/gputide/providers/ecb"
 	"github.com/gputide/gputide/providers/gcp"
+	"github.com/gputide/gputide/providers/huawei"
 	"github.com/gputide/gputide/providers/ibm"
 	"github.com/gputide/gputide/providers/lambda"
 	"github.com/gputide/gputide/providers/oci"
@@ -27,6 +28,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		azure.New(f, azureConfig(secret, regions)),
 		ecb.New(f),
 		gcp.New(f, gcpConfig(secret)),
+		huawei.New(f, huaweiConfig(secret, regions)),
 		ibm.New(f, secret("GPUTIDE_IBM_API_KEY")),
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
 		oci.New(f, ociConfig(secret)),
@@ -77,6 +79,14 @@ func tencentConfig(secret func(env string) string, regions []string) tencent.Con
 	return tencent.Config{
 		SecretID: secret("GPUTIDE_TENCENT_SECRET_ID"), SecretKey: secret("GPUTIDE_TENCENT_SECRET_KEY"),
 		IntlSecretID: secret("GPUTIDE_TENCENT_INTL_SECRET_ID"), IntlSecretKey: secret("GPUTIDE_TENCENT_INTL_SECRET_KEY"),
+		Regions: regions,
+	}
+}
+
+func huaweiConfig(secret func(env string) string, regions []string) huawei.Config {
+	return huawei.Config{
+		AccessKey: secret("GPUTIDE_HUAWEI_ACCESS_KEY"), SecretKey: secret("GPUTIDE_HUAWEI_SECRET_KEY"),
+		ProjectID: secret("GPUTIDE_HUAWEI_PROJECT_ID"), Region: secret("GPUTIDE_HUAWEI_REGION"),
 		Regions: regions,
 	}
 }
