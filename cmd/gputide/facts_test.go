@@ -141,11 +141,12 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, runpodRecordings()...)
 	recordings = append(recordings, lambdaRecordings()...)
 	recordings = append(recordings, alibabaRecordings()...)
+	recordings = append(recordings, huaweiRecordings()...)
 	recordings = append(recordings, ibmRecordings()...)
 	recordings = append(recordings, ociRecordings(beside(t, dir, "oci"))...)
 	recordings = append(recordings, azureRecordings(beside(t, dir, "azure"))...)
 	recordings = append(recordings, gcpRecordings(beside(t, dir, "gcp"))...)
-	recordings = append(recordings, huaweiRecordings()...)
+	recordings = append(recordings, tencentRecordings(beside(t, dir, "tencent"))...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
 		if err != nil {

@@ -63,14 +63,14 @@ func (p *Provider) read(ctx context.Context, req fetch.Request, into any) (strin
 	if err != nil {
 		return address, err
 	}
+	if r.Code != "" && r.Code != "0" {
+		return address, fmt.Errorf("%s: %w: code %.40s %.200q", req.Source, gputide.ErrUnavailable, r.Code, r.Msg)
+	}
 	response := r.Response
 	if r.Data != nil {
 		response = r.Data.Response
 	}
-	switch {
-	case response == nil && r.Code != "" && r.Code != "0":
-		return address, fmt.Errorf("%s: %w: code %.40s %.200q", req.Source, gputide.ErrUnavailable, r.Code, r.Msg)
-	case response == nil || bytes.Equal(response, []byte("null")):
+	if response == nil || bytes.Equal(response, []byte("null")) {
 		return address, drift(req.Source, "Response", "an object", "none")
 	}
 	var refused struct{ Error *replyError }
