@@ -10,6 +10,11 @@ import (
 	"github.com/gputide/gputide/providers/providertest"
 )
 
+const (
+	keyID  = "LTAI4GEXAMPLEKEYID"
+	secret = "exampleSecretOfAlibabaCloud"
+)
+
 func cn(path string) providertest.Field { return providertest.Field{Source: "list-cn", Path: path} }
 
 func intl(path string) providertest.Field { return providertest.Field{Source: "list-intl", Path: path} }
@@ -26,8 +31,11 @@ func replace(name, source, old, text string, want error) providertest.Edit {
 }
 
 func TestConformance(t *testing.T) {
-	providertest.Run(t, func(f *fetch.Fetcher) gputide.Provider { return alibaba.New(f) }, providertest.Opt{
-		Lists: []providertest.Field{cn("pricingInfo"), intl("pricingInfo")},
+	providertest.Run(t, func(f *fetch.Fetcher) gputide.Provider {
+		return alibaba.New(f, alibaba.Config{AccessKeyID: keyID, AccessKeySecret: secret})
+	}, providertest.Opt{
+		Secrets: []string{keyID, secret},
+		Lists:   []providertest.Field{cn("pricingInfo"), intl("pricingInfo")},
 		Required: []providertest.Field{
 			cn("currency"),
 			cn("pricingInfo"),

@@ -98,7 +98,7 @@ func (r *reader) entry(name string, raw json.RawMessage) {
 	parts := strings.Split(name, keySeparator)
 	e := &r.lists
 	if len(parts) != keyParts || parts[0] == "" || parts[1] == "" || !(scan(raw, e) || slow(raw, e)) {
-		for _, m := range markets() {
+		for _, m := range listMarkets() {
 			r.b.SkipUnknown(r.site.list, r.site.scope(m), "bad_row", name)
 		}
 		return
@@ -194,6 +194,7 @@ func (r *reader) point(kind int, key gputide.Key, p *point) {
 	if kind == hours {
 		unit = gputide.PerHour
 	}
+	r.priced(key.Region, key.InstanceType)
 	r.b.Add(gputide.RawOffer{
 		Source: r.site.list, Key: key, Spec: r.spec(key.InstanceType),
 		Price: gputide.Published{Amount: amount, Unit: unit, Basis: gputide.BasisInstance},

@@ -49,7 +49,7 @@ func crawl(t *testing.T, site, body string) (*providertest.Collector, error) {
 			Source: "list-" + site, URL: "https://g.alicdn.com/aliyun/" + folder + "/2.0.7/price/download/instancePrice.json",
 			Body: body, Header: map[string]string{"Content-Type": "application/json"},
 		},
-	)))
+	), alibaba.Config{}))
 }
 
 // points returns the offers of a crawl: everything of the key and the price.

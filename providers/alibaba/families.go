@@ -88,3 +88,25 @@ func (t families) spec(partition, instanceType string) *gputide.Spec {
 		key, rest = key[:i], name[i+1:]+"."+size
 	}
 }
+
+// memory returns the MiB of a whole card by its name, with or without its
+// vendor; 0 for a card of which there are several, or none.
+func (t families) memory(name string) int64 {
+	var found int64
+	for _, f := range t {
+		if f.device.MemoryMiB == nil || !strings.HasSuffix(strings.ToLower(" "+name), strings.ToLower(" "+f.device.Name)) {
+			continue
+		}
+		for _, n := range f.cards {
+			mib := *f.device.MemoryMiB
+			if n.Den > 1 {
+				mib = mib * int64(n.Den) / int64(n.Num)
+			}
+			if found != 0 && found != mib {
+				return 0
+			}
+			found = mib
+		}
+	}
+	return found
+}

@@ -30,6 +30,8 @@ type reader struct {
 	table families
 	specs map[string]*gputide.Spec // by instance type
 
+	priced func(region, instanceType string) // is told of every price
+
 	currency, place, published string
 
 	entries int64 // of pricingInfo
@@ -46,7 +48,9 @@ type reader struct {
 type census struct{ named, amounts, priced, timed int64 }
 
 func newReader(s *site, b *gputide.Batch, table families) *reader {
-	return &reader{site: s, b: b, table: table, specs: make(map[string]*gputide.Spec), omitted: make(map[string]int64)}
+	return &reader{
+		site: s, b: b, table: table, specs: make(map[string]*gputide.Spec), omitted: make(map[string]int64), priced: func(_, _ string) {},
+	}
 }
 
 // read reads a list and adds its offers. With an error none of them counts.

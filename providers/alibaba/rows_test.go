@@ -41,7 +41,7 @@ func crawl(t testing.TB, body string) (*providertest.Collector, error) {
 	return providertest.Collect(t.Context(), New(providertest.Replay(
 		t, "alibaba", page("<script src=//g.alicdn.com/aliyun/ecs-price-info/2.0.9/x.js></script>"),
 		providertest.Exchange{Source: "list-cn", URL: sites()[0].url("2.0.9"), Body: body, Header: map[string]string{"Content-Type": "application/json"}},
-	)))
+	), Config{}))
 }
 
 func said(c *providertest.Collector) []string {
@@ -192,7 +192,7 @@ func TestVersionInOtherPage(t *testing.T) {
 		t, "alibaba", page("<script src=//g.alicdn.com/aliyun/ecs-price-info-intl/2.0.9/x.js></script>"),
 		providertest.Exchange{Source: "page-intl", URL: pageIntl, Status: 500},
 		providertest.Exchange{Source: "list-intl", URL: sites()[1].url("2.0.9"), Body: strings.Replace(list(entry(goodKey, goodLists)), "CNY", "USD", 1)},
-	)))
+	), Config{}))
 	if !errors.Is(err, gputide.ErrSchemaDrift) || len(c.Live()) != 1 || c.Live()[0].Key.Partition != "intl" {
 		t.Errorf("offers %v, error %v", c.Live(), err)
 	}

@@ -23,7 +23,7 @@ import (
 // these region codes; empty is every region.
 func Providers(f *fetch.Fetcher, secret func(env string) string, regions []string) []gputide.Provider {
 	return []gputide.Provider{
-		alibaba.New(f),
+		alibaba.New(f, alibabaConfig(secret, regions)),
 		aws.New(f, awsConfig(secret, regions)),
 		azure.New(f, azureConfig(secret, regions)),
 		ecb.New(f),
@@ -75,6 +75,14 @@ func gcpConfig(secret func(env string) string) gcp.Config {
 	}
 }
 
+func huaweiConfig(secret func(env string) string, regions []string) huawei.Config {
+	return huawei.Config{
+		AccessKey: secret("GPUTIDE_HUAWEI_ACCESS_KEY"), SecretKey: secret("GPUTIDE_HUAWEI_SECRET_KEY"),
+		ProjectID: secret("GPUTIDE_HUAWEI_PROJECT_ID"), Region: secret("GPUTIDE_HUAWEI_REGION"),
+		Regions: regions,
+	}
+}
+
 func tencentConfig(secret func(env string) string, regions []string) tencent.Config {
 	return tencent.Config{
 		SecretID: secret("GPUTIDE_TENCENT_SECRET_ID"), SecretKey: secret("GPUTIDE_TENCENT_SECRET_KEY"),
@@ -83,10 +91,10 @@ func tencentConfig(secret func(env string) string, regions []string) tencent.Con
 	}
 }
 
-func huaweiConfig(secret func(env string) string, regions []string) huawei.Config {
-	return huawei.Config{
-		AccessKey: secret("GPUTIDE_HUAWEI_ACCESS_KEY"), SecretKey: secret("GPUTIDE_HUAWEI_SECRET_KEY"),
-		ProjectID: secret("GPUTIDE_HUAWEI_PROJECT_ID"), Region: secret("GPUTIDE_HUAWEI_REGION"),
-		Regions: regions,
+func alibabaConfig(secret func(env string) string, regions []string) alibaba.Config {
+	return alibaba.Config{
+		AccessKeyID:     secret("GPUTIDE_ALIBABA_ACCESS_KEY_ID"),
+		AccessKeySecret: secret("GPUTIDE_ALIBABA_ACCESS_KEY_SECRET"),
+		Regions:         regions,
 	}
 }
