@@ -13,6 +13,7 @@ type globals struct {
 	db       string
 	logLevel string
 	creds    string
+	lang     string
 }
 
 const rootLong = `gputide records what GPU clouds charge and what they sell, keeps every change,
@@ -52,7 +53,10 @@ func (m *Main) root() *cobra.Command {
 		Args:          unknownCommand,
 		RunE:          showHelp,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			return m.setLogger()
+			if err := m.setLogger(); err != nil {
+				return err
+			}
+			return m.setLang()
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
@@ -62,6 +66,7 @@ func (m *Main) root() *cobra.Command {
 	f := root.PersistentFlags()
 	f.StringVar(&m.opt.db, "db", "", "database `FILE` (default $GPUTIDE_DB, else gputide/gputide.db in $XDG_DATA_HOME or ~/.local/share)")
 	f.StringVar(&m.opt.logLevel, "log-level", "", "least `LEVEL` of log lines on stderr: debug, info, warn, error, off (default warn, off on a terminal)")
+	f.StringVar(&m.opt.lang, "lang", "", "`LANGUAGE` of tables: en, zh (default $GPUTIDE_LANG, else en; $LANG is not consulted)")
 	f.StringVar(&m.opt.creds, "credentials", "", "`FILE` of NAME=value lines, mode 0600 (default gputide/credentials in $XDG_CONFIG_HOME or ~/.config)")
 	root.AddCommand(
 		m.crawlCmd(), m.replayCmd(), m.importCmd(), m.exportCmd(), m.fixturesCmd(), m.queryCmd(), m.explainCmd(), m.gpusCmd(), m.providersCmd(),

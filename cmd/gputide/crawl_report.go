@@ -65,7 +65,7 @@ func (m *Main) reportRows(form format, rows []crawlRow) error {
 		_, err := writeRows(m.Stdout, form, crawlColumns(), sliceRows(rows))
 		return err
 	}
-	if _, err := printTable(m.Stdout, m.screenWidth(), m.colour(), crawlTable(), rows); err != nil {
+	if _, err := printTable(m.screen(m.Stdout), crawlTable(), rows); err != nil {
 		return err
 	}
 	for i := range rows {

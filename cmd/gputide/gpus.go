@@ -87,7 +87,7 @@ func (m *Main) gpus(pattern string, vendors []string, f format) error {
 		fmt.Fprintf(m.Stderr, "no card of %s is named %q\n", strings.Join(vendors, ", "), clean(pattern))
 		return nil
 	}
-	noRoom, err := printTable(m.Stdout, m.screenWidth(), m.colour(), gpuTable(), rows)
+	noRoom, err := printTable(m.screen(m.Stdout), gpuTable(), rows)
 	m.footer(answer{noRoom: noRoom})
 	return err
 }

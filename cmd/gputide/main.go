@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/gputide/gputide"
@@ -20,6 +21,7 @@ import (
 )
 
 func main() {
+	text.OverrideRuneWidthEastAsianWidth(false) // "≈" is one column in every locale
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	m := &Main{Name: os.Args[0], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Now: time.Now}
 	code := m.Run(ctx, os.Args[1:])
@@ -51,6 +53,7 @@ type Main struct {
 	Transport http.RoundTripper
 
 	opt    globals
+	lang   lang
 	log    *slog.Logger
 	redact *fetch.Redactor
 }

@@ -49,14 +49,14 @@ $2715.6 upfront + $0.3/h    ≈ $0.61    $0.61  1  a10-24gb  aws         us-east
                 sum of 3      €0.50              ? GPU Z   acme        r1           x                      spot                               bid_floor         held     0s  unknown_accelerator  201122334455
 `, "\n")
 	var b bytes.Buffer
-	if _, err := printTable(&b, 0, false, offerTable(rows), rows); err != nil {
+	if _, err := printTable(screen{w: &b}, offerTable(rows), rows); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	b.Reset()
-	noRoom, err := printTable(&b, 80, false, offerTable(rows), rows)
+	noRoom, err := printTable(screen{w: &b, width: 80}, offerTable(rows), rows)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (m *Main) providers(ctx context.Context, f format) error {
 		_, err := writeRows(m.Stdout, f, providerColumns(), sliceRows(rows))
 		return err
 	}
-	noRoom, err := printTable(m.Stdout, m.screenWidth(), m.colour(), m.providerTable(), rows)
+	noRoom, err := printTable(m.screen(m.Stdout), m.providerTable(), rows)
 	if err != nil {
 		return err
 	}

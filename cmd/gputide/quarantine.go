@@ -133,7 +133,7 @@ func (m *Main) printRefused(rows []refusedRow, provider string, f format) error 
 		fmt.Fprintf(m.Stderr, "no refused rows%s\n", of(provider))
 		return nil
 	}
-	_, err := printTable(m.Stdout, m.screenWidth(), m.colour(), refusedTable(), rows)
+	_, err := printTable(m.screen(m.Stdout), refusedTable(), rows)
 	return err
 }
 

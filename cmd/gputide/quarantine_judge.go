@@ -260,7 +260,7 @@ func (m *Main) printJudged(v verdict, ans *judgeOut, f format) error {
 		return err
 	}
 	if len(ans.Rows) > 0 {
-		if _, err := printTable(m.Stdout, m.screenWidth(), m.colour(), refusedTable(), ans.Rows); err != nil {
+		if _, err := printTable(m.screen(m.Stdout), refusedTable(), ans.Rows); err != nil {
 			return err
 		}
 	}

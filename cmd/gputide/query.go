@@ -48,9 +48,9 @@ func (m *Main) footer(a answer) {
 	}
 	switch {
 	case a.total == uncounted:
-		fmt.Fprintf(w, "%d %s shown, more follow; %s\n", a.shown, a.noun, a.more)
+		fmt.Fprintf(w, m.lang.say("%d %s shown, more follow; %s\n"), a.shown, m.lang.noun(a.noun), m.lang.say(a.more))
 	case a.shown < a.total:
-		fmt.Fprintf(w, "%d of %d %s shown; %s\n", a.shown, a.total, a.noun, a.more)
+		fmt.Fprintf(w, m.lang.say("%[1]d of %[2]d %[3]s shown; %[4]s\n"), a.shown, a.total, m.lang.noun(a.noun), m.lang.say(a.more))
 	}
 	if len(a.hidden) > 0 {
 		var parts []string
@@ -59,14 +59,14 @@ func (m *Main) footer(a answer) {
 			n += h.Count
 			parts = append(parts, fmt.Sprintf("%d %s (%s)", h.Count, h.Reason, askFlag(h.Ask)))
 		}
-		all := "; --all hides nothing"
+		all := m.lang.say("; --all hides nothing")
 		if a.noAll {
 			all = ""
 		}
-		fmt.Fprintf(w, "hidden: %d %s: %s%s\n", n, cmp.Or(a.hides, a.noun), clean(strings.Join(parts, ", ")), all)
+		fmt.Fprintf(w, m.lang.say("hidden: %d %s: %s%s\n"), n, m.lang.noun(cmp.Or(a.hides, a.noun)), clean(strings.Join(parts, ", ")), all)
 	}
 	if len(a.noRoom) > 0 {
-		fmt.Fprintf(w, "no room for: %s; widen the terminal or use -o csv\n", strings.Join(a.noRoom, ", "))
+		fmt.Fprintf(w, m.lang.say("no room for: %s; widen the terminal or use -o csv\n"), strings.Join(a.noRoom, ", "))
 	}
 }
 

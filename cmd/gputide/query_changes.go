@@ -213,7 +213,7 @@ func (m *Main) changeTable(rows iter.Seq2[query.ChangeRow, error], end *answer) 
 		return nil
 	}
 	var err error
-	end.noRoom, err = printTable(m.Stdout, m.screenWidth(), m.colour(), changeTable(), list)
+	end.noRoom, err = printTable(m.screen(m.Stdout), changeTable(), list)
 	return err
 }
 

@@ -103,7 +103,7 @@ func (m *Main) compare(ctx context.Context, o compareFlags, filter query.Filter)
 	if form != formatTable {
 		_, err = writeRows(m.Stdout, form, compareColumns(), sliceRows(ans.Rows))
 	} else if len(lines) > 0 {
-		end.noRoom, err = printTable(m.Stdout, m.screenWidth(), m.colour(), compareTable(&ans), lines)
+		end.noRoom, err = printTable(m.screen(m.Stdout), compareTable(&ans), lines)
 	}
 	if len(ans.Rows) > 0 {
 		for _, s := range ans.Skipped {

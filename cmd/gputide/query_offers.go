@@ -105,13 +105,26 @@ func (m *Main) offers(ctx context.Context, o offersFlags, filter query.Filter) e
 	case form != formatTable:
 		_, err = writeRows(m.Stdout, form, offerColumns(), sliceRows(ans.Rows))
 	case len(ans.Rows) > 0:
-		end.noRoom, err = printTable(m.Stdout, m.screenWidth(), m.colour(), offerTable(ans.Rows), ans.Rows)
+		end.noRoom, err = printTable(m.screen(m.Stdout), m.offerTable(ans.Rows), ans.Rows)
 	}
 	m.footer(end)
 	if req.In != "" && len(ans.Rows) > 0 && !slices.ContainsFunc(ans.Rows, func(r query.OfferRow) bool { return r.Price != nil }) {
 		fmt.Fprintf(m.Stderr, "no exchange rate to %s is stored; gputide crawl --provider ecb reads those of the ECB\n", clean(req.In))
 	}
 	return err
+}
+
+// offerTable is the table of offers in the language asked for.
+func (m *Main) offerTable(rows []query.OfferRow) []column[query.OfferRow] {
+	columns := offerTable(rows)
+	if m.lang != langZH {
+		return columns
+	}
+	norm, err := loadNormalizer()
+	if err != nil {
+		return columns // names are a courtesy
+	}
+	return placesZH(columns, norm.Regions, func(r *query.OfferRow) *query.KeyRow { return &r.KeyRow })
 }
 
 // offerTable is the table of offers for people. What it shows depends on the

@@ -119,7 +119,7 @@ func show[T any](m *Main, form format, columns []string, table []column[T], rows
 	case form != formatTable:
 		_, err = writeRows(m.Stdout, form, columns, sliceRows(rows))
 	case len(rows) > 0:
-		noRoom, err = printTable(m.Stdout, m.screenWidth(), m.colour(), table, rows)
+		noRoom, err = printTable(m.screen(m.Stdout), table, rows)
 	}
 	return noRoom, err
 }

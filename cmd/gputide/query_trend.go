@@ -109,7 +109,7 @@ func (m *Main) trend(ctx context.Context, o trendFlags, filter query.Filter) err
 	if form != formatTable {
 		_, err = writeRows(m.Stdout, form, trendColumns(ans.Fields), sliceRows(ans.Rows))
 	} else if len(ans.Rows) > 0 {
-		end.noRoom, err = printTable(m.Stdout, m.screenWidth(), m.colour(), trendTable(&ans), ans.Rows)
+		end.noRoom, err = printTable(m.screen(m.Stdout), trendTable(&ans), ans.Rows)
 	}
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (m *Main) types(ctx context.Context, req query.TypesRequest, form format) e
 	case form != formatTable:
 		_, err = writeRows(m.Stdout, form, typeColumns(), sliceRows(ans.Rows))
 	case len(ans.Rows) > 0:
-		end.noRoom, err = printTable(m.Stdout, m.screenWidth(), m.colour(), typeTable(), ans.Rows)
+		end.noRoom, err = printTable(m.screen(m.Stdout), typeTable(), ans.Rows)
 	}
 	m.footer(end)
 	return err

@@ -99,7 +99,7 @@ func (m *Main) runsList(ctx context.Context, provider string, limit int, f forma
 		fmt.Fprintf(m.Stderr, "no runs%s; crawl first: gputide crawl\n", of(provider))
 		return nil
 	}
-	_, err = printTable(m.Stdout, m.screenWidth(), m.colour(), runTable(), rows)
+	_, err = printTable(m.screen(m.Stdout), runTable(), rows)
 	return err
 }
 
@@ -176,14 +176,14 @@ func (m *Main) printRun(d *runDetail) error {
 		r.FirstSeen, r.Changed, r.Withdrawn, r.Returned, r.Held, r.Confirmed, r.Specs, r.Signals, r.Rates)
 	var noRoom []string
 	if len(d.Scopes) > 0 {
-		left, err := printTable(w, m.screenWidth(), m.colour(), scopeTable(), d.Scopes)
+		left, err := printTable(m.screen(w), scopeTable(), d.Scopes)
 		if err != nil {
 			return err
 		}
 		noRoom = left
 		fmt.Fprintln(w)
 	}
-	left, err := printTable(w, m.screenWidth(), m.colour(), sourceTable(), d.Sources)
+	left, err := printTable(m.screen(w), sourceTable(), d.Sources)
 	if err != nil {
 		return err
 	}

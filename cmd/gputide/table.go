@@ -27,18 +27,30 @@ const columnGap = 2
 
 // grid is a table laid out: what is shown and how wide.
 type grid struct {
+	heads  []string
 	cells  [][]string // [column][row], clean
 	width  []int
 	shown  []bool
 	hidden []string // heads left out for the width
 }
 
-// printTable writes rows as a table that fits width columns (0 is no limit) and
-// returns the heads of the columns that had no room. A column without any value
-// is not shown.
-func printTable[T any](w io.Writer, width int, colour bool, columns []column[T], rows []T) ([]string, error) {
-	g := layOut(columns, rows)
-	fit(g, columns, width)
+// screen is where a table goes.
+type screen struct {
+	w      io.Writer
+	width  int // columns; 0 is no limit
+	colour bool
+	lang   lang
+}
+
+func (m *Main) screen(w io.Writer) screen {
+	return screen{w: w, width: m.screenWidth(), colour: m.colour(), lang: m.lang}
+}
+
+// printTable writes rows as a table that fits the screen and returns the heads of
+// the columns that had no room. A column without any value is not shown.
+func printTable[T any](s screen, columns []column[T], rows []T) ([]string, error) {
+	g := layOut(columns, rows, s.lang)
+	fit(g, columns, s.width)
 	t := table.NewWriter()
 	t.SetStyle(plainStyle())
 	var configs []table.ColumnConfig
@@ -47,7 +59,7 @@ func printTable[T any](w io.Writer, width int, colour bool, columns []column[T],
 		if !g.shown[i] {
 			continue
 		}
-		head = append(head, c.head)
+		head = append(head, g.heads[i])
 		cfg := table.ColumnConfig{Number: len(head), WidthMax: g.width[i], WidthMaxEnforcer: func(s string, n int) string { return text.Snip(s, n, "…") }}
 		if c.right {
 			cfg.Align, cfg.AlignHeader = text.AlignRight, text.AlignRight
@@ -63,7 +75,7 @@ func printTable[T any](w io.Writer, width int, colour bool, columns []column[T],
 				continue
 			}
 			v := g.cells[i][r]
-			if colour && c.paint != nil {
+			if s.colour && c.paint != nil {
 				if p := c.paint(&rows[r]); p != nil {
 					v = paint(p, v)
 				}
@@ -73,7 +85,7 @@ func printTable[T any](w io.Writer, width int, colour bool, columns []column[T],
 		t.AppendRow(line)
 	}
 	for line := range strings.SplitSeq(t.Render(), "\n") {
-		if _, err := io.WriteString(w, strings.TrimRight(line, " ")+"\n"); err != nil {
+		if _, err := io.WriteString(s.w, strings.TrimRight(line, " ")+"\n"); err != nil {
 			return g.hidden, err
 		}
 	}
@@ -92,15 +104,17 @@ func plainStyle() table.Style {
 	return s
 }
 
-func layOut[T any](columns []column[T], rows []T) *grid {
+func layOut[T any](columns []column[T], rows []T, l lang) *grid {
 	out := &grid{
+		heads: make([]string, len(columns)),
 		cells: make([][]string, len(columns)), width: make([]int, len(columns)), shown: make([]bool, len(columns)),
 	}
 	for i, c := range columns {
-		out.width[i] = text.StringWidthWithoutEscSequences(c.head)
+		out.heads[i] = l.head(c.head)
+		out.width[i] = text.StringWidthWithoutEscSequences(out.heads[i])
 		out.cells[i] = make([]string, len(rows))
 		for r := range rows {
-			v := clean(c.cell(&rows[r]))
+			v := l.cell(c.head, clean(c.cell(&rows[r])))
 			out.cells[i][r] = v
 			if v != "" {
 				out.shown[i] = true
@@ -127,7 +141,7 @@ func fit[T any](g *grid, columns []column[T], width int) {
 			break
 		}
 		g.shown[worst] = false
-		g.hidden = append(g.hidden, strings.ToLower(columns[worst].head))
+		g.hidden = append(g.hidden, strings.ToLower(g.heads[worst]))
 	}
 	g.shorten(columnLeast(columns), width)
 }

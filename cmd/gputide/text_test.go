@@ -161,7 +161,7 @@ func TestTableFits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var b bytes.Buffer
-		hidden, err := printTable(&b, tt.width, false, columns, rows)
+		hidden, err := printTable(screen{w: &b, width: tt.width}, columns, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestTableColour(t *testing.T) {
 	columns := []column[string]{{head: "S", cell: func(s *string) string { return *s }, paint: func(*string) colours { return colours{text.FgRed} }}}
 	var plain, painted bytes.Buffer
 	for b, colour := range map[*bytes.Buffer]bool{&plain: false, &painted: true} {
-		if _, err := printTable(b, 0, colour, columns, []string{"gone"}); err != nil {
+		if _, err := printTable(screen{w: b, colour: colour}, columns, []string{"gone"}); err != nil {
 			t.Fatal(err)
 		}
 	}
