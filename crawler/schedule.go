@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Entry is one provider of a schedule.
+// Entry is one provider of a schedule, or another thing that is done at its times.
 type Entry struct {
-	Provider string
+	Provider string // what log lines name
 	Table    Timetable
 
 	// Last returns the moment of the newest stored run, zero when there is none.

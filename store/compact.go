@@ -3,10 +3,12 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
@@ -54,7 +56,7 @@ func (db *DB) compact(ctx context.Context) (size Resized, err error) {
 		if err := checkPages(v.tx.Tx); err != nil {
 			return fmt.Errorf("it is not sound: %w", err)
 		}
-		return writeCompact(ctx, v.tx, aside)
+		return writeCompact(ctx, v.tx, aside, db.now())
 	})
 	if err != nil {
 		return size, err
@@ -92,8 +94,26 @@ func (db *DB) exchange(aside string) error {
 	return errors.Join(syncDir(filepath.Dir(db.file)), old.Close())
 }
 
+// Compacted returns when the database was last written as a whole: compacted, or
+// made.
+func (db *DB) Compacted(context.Context) (at time.Time, err error) {
+	err = db.view(func(v *view) error {
+		meta := v.tx.Bucket(bucketMeta)
+		r := reader{b: meta.Get(metaCreated)}
+		if raw := meta.Get(metaCompacted); len(raw) == 8 {
+			r.b = raw
+		}
+		at = unstamp(r.wide())
+		if r.bad {
+			return corrupt("meta", "its dates cannot be read")
+		}
+		return nil
+	})
+	return at, err
+}
+
 // writeCompact writes a compact copy of a database to a new file and syncs it.
-func writeCompact(ctx context.Context, from *txn, path string) (err error) {
+func writeCompact(ctx context.Context, from *txn, path string, now time.Time) (err error) {
 	if err := removeFile(path); err != nil {
 		return err
 	}
@@ -113,6 +133,9 @@ func writeCompact(ctx context.Context, from *txn, path string) (err error) {
 		return err
 	}
 	if err := from.outcome(c.copy()); err != nil {
+		return errors.Join(err, c.tx.Rollback())
+	}
+	if err := c.tx.Bucket(bucketMeta).Put(metaCompacted, binary.BigEndian.AppendUint64(nil, uint64(now.Unix()))); err != nil {
 		return errors.Join(err, c.tx.Rollback())
 	}
 	if err := c.tx.Commit(); err != nil {

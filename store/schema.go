@@ -45,6 +45,7 @@ var (
 	metaTool      = []byte("tool")
 	metaCatalogue = []byte("catalogue")
 	metaPruned    = []byte("pruned")
+	metaCompacted = []byte("compacted")
 )
 
 // Fill of pages. A leaf that is only appended to is packed; one whose values

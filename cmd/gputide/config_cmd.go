@@ -94,8 +94,15 @@ func (m *Main) configCheck(named string) error {
 	} else {
 		fmt.Fprintf(m.Stdout, "%s is good\n", clean(c.path))
 	}
-	_, err = printTable(m.screen(m.Stdout), timeTable(), timesOf(jobs))
-	return err
+	if _, err = printTable(m.Stdout, m.screenWidth(), m.colour(), timeTable(), timesOf(jobs)); err != nil {
+		return err
+	}
+	u, err := c.upkeep()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(m.Stdout, u)
+	return nil
 }
 
 // timeRow says when markets of a provider are crawled; none is all of them.
@@ -165,6 +172,13 @@ const exampleHead = `# gputide.yaml: how "gputide serve" crawls. Every key stand
 # address other machines can reach needs listen_public: true.
 #listen: 127.0.0.1:8686
 #listen_public: false
+
+# When the database is compacted, packed and cut of the room that changes left:
+# minute hour day month weekday, @weekly, @monthly, or off. keep_changes (365d) takes
+# what is older out of the change feed then, which is of use to who follows it. Prices
+# and their history are kept in any case.
+#compact: "30 4 * * 0"
+#keep_changes: all
 
 # Every provider is crawled unless it is switched off. When: "every" counts from its
 # last crawl (30s, 10m, 6h, 1d); "schedule" is minute hour day month weekday, or

@@ -24,6 +24,7 @@ type daemon struct {
 	m        *Main
 	log      *slog.Logger
 	jobs     []job
+	upkeep   upkeep
 	collect  crawler.Collect
 	fixtures string // a folder; empty is live
 	norm     *normalize.Normalizer

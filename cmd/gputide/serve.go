@@ -173,7 +173,27 @@ func (d *daemon) schedule() *crawler.Schedule {
 			s.Entries = append(s.Entries, d.entry(j, p.table, []gputide.Market{p.market}))
 		}
 	}
+	if d.upkeep.table != nil {
+		s.Entries = append(s.Entries, crawler.Entry{Provider: "database", Table: *d.upkeep.table, Last: d.db.Compacted, Crawl: d.compact})
+	}
 	return s
+}
+
+// compact compacts the database, and takes out of the change feed what need not
+// be kept.
+func (d *daemon) compact(ctx context.Context) {
+	var req compactRequest
+	if d.upkeep.keep > 0 {
+		req.PruneLogBefore = d.m.Now().Add(-d.upkeep.keep).UTC().Truncate(time.Second)
+	}
+	began := d.m.Now()
+	out, err := compactOf(ctx, d.db, req)
+	if err != nil {
+		d.log.ErrorContext(ctx, "database not compacted", "err", err)
+		return
+	}
+	d.log.InfoContext(ctx, "database compacted", "dur", d.m.Now().Sub(began).Round(time.Millisecond),
+		"status", fmt.Sprintf("%s to %s, %d changes pruned", bytesText(out.Before), bytesText(out.After), out.Pruned))
 }
 
 // entry schedules markets of a provider; none is all of them.
@@ -191,7 +211,11 @@ func (d *daemon) entry(j *job, table crawler.Timetable, markets []gputide.Market
 
 // startDaemon takes the database and the addresses.
 func (m *Main) startDaemon(ctx context.Context, conf *config, jobs []job, fixtures string) (_ *daemon, err error) {
-	d := &daemon{m: m, log: m.log, jobs: jobs, fixtures: fixtures, collect: crawler.Collect(conf.Collect), servers: map[net.Listener]*http.Server{}}
+	upkeep, err := conf.upkeep()
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{m: m, log: m.log, jobs: jobs, upkeep: upkeep, fixtures: fixtures, collect: crawler.Collect(conf.Collect), servers: map[net.Listener]*http.Server{}}
 	defer func() {
 		if err != nil {
 			d.close()
