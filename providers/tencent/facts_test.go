@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,7 @@ func said(c *providertest.Collector) []string {
 		words = append(words, o.Price.Upfront, o.Price.Amount, string(o.Price.Unit), string(k.Currency))
 		out = append(out, strings.Join(strings.Fields(strings.Join(words, " ")), " "))
 	}
+	slices.Sort(out)
 	return out
 }
 

@@ -20,8 +20,10 @@
 //
 // Known gaps: Windows, whose prices differ outside mainland China; the gateway of
 // the international site, whose currency is not known. Unverified: that prices of
-// API 3.0, which names no system, are those of Linux, and that amounts of reserved
-// instances are CNY by the hour.
+// API 3.0, which names no system, are those of Linux, that amounts of reserved
+// instances are CNY by the hour, that those of TI-ONE, hundredths of a yuan, are
+// by the hour, as is asked for, the regions of TI-ONE and the bundles of HAI, which
+// no answer lists.
 //
 // Verified: not yet live. The form is that of the documented examples of 2026-08
 // and of public clients that read the gateway.

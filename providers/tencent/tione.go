@@ -30,68 +30,82 @@ func (r *run) tione(ctx context.Context, region string) error {
 	return err
 }
 
+// specUnit asks for the price of a machine.
+type specUnit struct {
+	SpecName  string
+	SpecCount int
+}
+
 func (r *run) tionePrices(ctx context.Context, e *endpoint, s *site, scope gputide.Scope) error {
-	var list billingSpecs
-	_, err := r.call(ctx, e, "DescribeBillingSpecs", scope.Region, struct{ ChargeType, ResourceType string }{chargeHourly, "GPU"}, &list)
-	switch {
-	case err != nil:
+	specs, units, err := r.tioneSpecs(ctx, e, s, scope)
+	if err != nil {
 		return err
-	case list.Specs == nil:
-		return drift(e.source, "Response.Specs", "a list", "none")
-	case len(list.Specs) == 0:
-		return fmt.Errorf("%s: %w: Specs of %s", e.source, gputide.ErrEmpty, scope.Region)
-	}
-	type unit struct {
-		SpecName  string
-		SpecCount int
-	}
-	key := gputide.Key{
-		Partition: s.partition, Region: scope.Region, Market: gputide.OnDemand, Tier: tierTIONE, Currency: s.currency,
-	}
-	var units []unit
-	specs := make(map[string]*gputide.Spec)
-	for i := range list.Specs {
-		spec := &list.Specs[i]
-		switch {
-		case spec.SpecName == "":
-			r.b.SkipUnknown(e.source, scope, "bad_row", spec.SpecAlias)
-		case specs[spec.SpecName] == nil && (spec.Available == nil || *spec.Available):
-			specs[spec.SpecName] = spec.spec(s.partition)
-			units = append(units, unit{spec.SpecName, 1})
-		default:
-			r.b.Omit(e.source, "not_offered", 1)
-		}
-	}
-	if len(units) == 0 {
-		return drift(e.source, "Response.Specs[].SpecName", "it in some row", "none")
 	}
 	var prices billingPrices
-	address, err := r.call(ctx, e, "DescribeBillingSpecsPrice", scope.Region, struct{ SpecsParam []unit }{units}, &prices)
+	address, err := r.call(ctx, e, "DescribeBillingSpecsPrice", scope.Region, struct{ SpecsParam []specUnit }{units}, &prices)
 	switch {
 	case err != nil:
 		return err
 	case len(prices.SpecsPrice) == 0:
 		return drift(e.source, "Response.SpecsPrice", "a row for each spec", "none")
 	}
+	add := func(name string, p pair) {
+		o := &priced{b: r.b, source: e.source, part: scope.Part, spec: specs[name]}
+		o.add(gputide.Key{
+			Partition: s.partition, Region: scope.Region, InstanceType: name, Market: gputide.OnDemand, Tier: tierTIONE, Currency: s.currency,
+		}, gputide.PerHour, p)
+	}
+	answered := make(map[string]bool)
 	for _, p := range prices.SpecsPrice {
-		if specs[p.SpecName] == nil || (p.SpecCount != "" && p.SpecCount != "1") {
+		if specs[p.SpecName] == nil || answered[p.SpecName] || (p.SpecCount != "" && p.SpecCount != "1") {
 			r.b.SkipUnknown(e.source, scope, "bad_row", p.SpecName)
 			continue
 		}
-		o := &priced{b: r.b, source: e.source, part: scope.Part, spec: specs[p.SpecName]}
-		key.InstanceType = p.SpecName
-		o.add(key, gputide.PerHour, pair{yuan(p.TotalCost), yuan(p.RealTotalCost)})
-		specs[p.SpecName] = nil
+		answered[p.SpecName] = true
+		add(p.SpecName, pair{yuan(p.TotalCost), yuan(p.RealTotalCost)})
 	}
-	for name, spec := range specs { // asked for, and not answered
-		if spec != nil {
-			o := &priced{b: r.b, source: e.source, part: scope.Part, spec: spec}
-			key.InstanceType = name
-			o.add(key, gputide.PerHour, pair{})
+	for _, u := range units {
+		if !answered[u.SpecName] {
+			add(u.SpecName, pair{}) // a row without a price
 		}
 	}
 	r.b.Done(e.source, scope, address)
 	return nil
+}
+
+// tioneSpecs returns the machines that can be had, and what to ask for.
+func (r *run) tioneSpecs(ctx context.Context, e *endpoint, s *site, scope gputide.Scope) (map[string]*gputide.Spec, []specUnit, error) {
+	var list billingSpecs
+	_, err := r.call(ctx, e, "DescribeBillingSpecs", scope.Region, struct{ ChargeType, ResourceType string }{chargeHourly, "GPU"}, &list)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case list.Specs == nil:
+		return nil, nil, drift(e.source, "Response.Specs", "a list", "none")
+	}
+	var units []specUnit
+	specs := make(map[string]*gputide.Spec)
+	named := len(list.Specs) == 0
+	for i := range list.Specs {
+		spec := &list.Specs[i]
+		named = named || spec.SpecName != ""
+		switch {
+		case spec.SpecName == "":
+			r.b.SkipUnknown(e.source, scope, "bad_row", spec.SpecAlias)
+		case specs[spec.SpecName] == nil && (spec.Available == nil || *spec.Available):
+			specs[spec.SpecName] = spec.spec(s.partition)
+			units = append(units, specUnit{spec.SpecName, 1})
+		default:
+			r.b.Omit(e.source, "not_offered", 1)
+		}
+	}
+	switch {
+	case !named:
+		return nil, nil, drift(e.source, "Response.Specs[].SpecName", "it in some row", "none")
+	case len(units) == 0:
+		return nil, nil, fmt.Errorf("%s: %w: Specs of %s", e.source, gputide.ErrEmpty, scope.Region)
+	}
+	return specs, units, nil
 }
 
 // yuan turns a whole number of hundredths into the text of the amount; another
