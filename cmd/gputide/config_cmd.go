@@ -94,7 +94,7 @@ func (m *Main) configCheck(named string) error {
 	} else {
 		fmt.Fprintf(m.Stdout, "%s is good\n", clean(c.path))
 	}
-	if _, err = printTable(m.Stdout, m.screenWidth(), m.colour(), timeTable(), timesOf(jobs)); err != nil {
+	if _, err = printTable(m.screen(m.Stdout), timeTable(), timesOf(jobs)); err != nil {
 		return err
 	}
 	u, err := c.upkeep()
