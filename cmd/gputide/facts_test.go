@@ -147,6 +147,7 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, azureRecordings(beside(t, dir, "azure"))...)
 	recordings = append(recordings, gcpRecordings(beside(t, dir, "gcp"))...)
 	recordings = append(recordings, tencentRecordings(beside(t, dir, "tencent"))...)
+	recordings = append(recordings, ucloudRecordings()...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/gputide/gputide/providers/oci"
 	"github.com/gputide/gputide/providers/runpod"
 	"github.com/gputide/gputide/providers/tencent"
+	"github.com/gputide/gputide/providers/ucloud"
 )
 
 // Providers returns every provider on f, sorted by name. secret returns the
@@ -34,6 +35,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		oci.New(f, ociConfig(secret)),
 		runpod.New(f),
 		tencent.New(f, tencentConfig(secret, regions)),
+		ucloud.New(f, ucloudConfig(secret, regions)),
 	}
 }
 
@@ -96,5 +98,11 @@ func alibabaConfig(secret func(env string) string, regions []string) alibaba.Con
 		AccessKeyID:     secret("GPUTIDE_ALIBABA_ACCESS_KEY_ID"),
 		AccessKeySecret: secret("GPUTIDE_ALIBABA_ACCESS_KEY_SECRET"),
 		Regions:         regions,
+	}
+}
+
+func ucloudConfig(secret func(env string) string, regions []string) ucloud.Config {
+	return ucloud.Config{
+		PublicKey: secret("GPUTIDE_UCLOUD_PUBLIC_KEY"), PrivateKey: secret("GPUTIDE_UCLOUD_PRIVATE_KEY"), Regions: regions,
 	}
 }
