@@ -193,8 +193,8 @@ func (r *run) onSale(f *flavor) {
 		return
 	}
 	for zone := range strings.SplitSeq(zones, ",") {
-		name, status, ok := strings.Cut(strings.TrimSpace(zone), "(")
-		if status, ok = strings.CutSuffix(status, ")"); ok && name != "" {
+		name, status, _ := strings.Cut(strings.TrimSpace(zone), "(")
+		if status, ok := strings.CutSuffix(status, ")"); ok && name != "" {
 			r.available(sourceFlavors, partECS, f.ID, name, status)
 		}
 	}
