@@ -198,6 +198,7 @@ func (e *Engine) discounts(ctx context.Context, req *DiscountRequest, ask *disco
 			if other, err = pull(next); err != nil {
 				return nil, nil, err
 			}
+			other = other.clone()
 		}
 		t, err := pull(next)
 		if err != nil {

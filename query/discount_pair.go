@@ -120,7 +120,7 @@ func (e *Engine) discountLines(ctx context.Context, stock *stockPast, ask *disco
 			if err != nil {
 				return nil, err
 			}
-			both[n] = t
+			both[n] = t.clone()
 			n++
 		}
 		line, err := discountLine(ctx, both[0], both[1], ask.converter(&rows[i].key))

@@ -21,11 +21,13 @@ type Reader interface {
 
 	// IntervalsOf returns, for each offer in the order of ids, its price and state
 	// over [from, to), as stretches in which neither changed, oldest first. Time
-	// before it was first seen has none, or one of state unknown.
+	// before it was first seen has none, or one of state unknown. A slice is valid
+	// until the next.
 	IntervalsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Interval, error]
 
 	// ObservationsOf returns, for each offer in the order of ids, every moment in
-	// [from, to) at which a source stated its price, oldest first.
+	// [from, to) at which a source stated its price, oldest first. A slice is valid
+	// until the next.
 	ObservationsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Observation, error]
 
 	// Changes returns the selected changes in order of Seq.

@@ -47,10 +47,11 @@ type step struct {
 // in force (not yet seen, withdrawn, held, gap, stale, sold out, after the end of
 // an import) is in no stretch.
 type track struct {
-	from, to  int64             // [from, to), in Unix seconds
-	carried   bool              // a price was in force just before the window
-	listed    bool              // it was on offer, priced or not, at some time of the window
-	end       *gputide.Interval // what holds at the last second of the window; nil when nothing is known then
+	from, to  int64            // [from, to), in Unix seconds
+	carried   bool             // a price was in force just before the window
+	listed    bool             // it was on offer, priced or not, at some time of the window
+	ends      bool             // something is known of the last second of the window
+	end       gputide.Interval // what holds then
 	stretches []stretch
 	steps     []step
 	rows      []gputide.Observation // read on the basis of rows only
@@ -88,7 +89,7 @@ func (t *track) cover(s stretch) {
 // now returns the price at the end of the window; false where it is not known
 // to be one a buyer is charged.
 func (t *track) now() (gputide.Nano, bool) {
-	if t.end == nil {
+	if !t.ends {
 		return 0, false
 	}
 	switch t.end.State {

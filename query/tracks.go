@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/gputide/gputide"
@@ -16,8 +17,8 @@ type trackAsk struct {
 	from, to time.Time
 }
 
-// tracks reads histories, in the order asked. The store reads many at once
-// where neighbours end at the same moment.
+// tracks reads histories, in the order asked; each is valid until the next. The
+// store reads many at once where neighbours end at the same moment.
 func (e *Engine) tracks(ctx context.Context, stock *stockPast, asks []trackAsk, over Over) iter.Seq2[*track, error] {
 	return func(yield func(*track, error) bool) {
 		for len(asks) > 0 {
@@ -45,7 +46,7 @@ func (e *Engine) tracksTo(ctx context.Context, stock *stockPast, asks []trackAsk
 		nextRows, stop = iter.Pull2(e.Reader.ObservationsOf(ctx, ids, from, to))
 	}
 	defer stop()
-	i := 0
+	i, t := 0, &track{}
 	for list, err := range e.Reader.IntervalsOf(ctx, ids, from.Add(-time.Second), to) {
 		if err != nil {
 			return yield(nil, fmt.Errorf("history of %s: %w", ids[min(i, len(ids)-1)], err)) && false
@@ -54,7 +55,7 @@ func (e *Engine) tracksTo(ctx context.Context, stock *stockPast, asks []trackAsk
 		if err != nil {
 			return yield(nil, fmt.Errorf("observations of %s: %w", ids[i], err)) && false
 		}
-		if !yield(newTrack(&asks[i], cutSoldOut(list, stock.of(asks[i].key)), rows), nil) {
+		if t.read(&asks[i], cutSoldOut(list, stock.of(asks[i].key)), rows); !yield(t, nil) {
 			return false
 		}
 		i++
@@ -65,11 +66,11 @@ func (e *Engine) tracksTo(ctx context.Context, stock *stockPast, asks []trackAsk
 	return true
 }
 
-// newTrack cuts a history to its window. list holds what reaches into the
-// window or its last second before; it may begin earlier, as may rows.
-func newTrack(ask *trackAsk, list []gputide.Interval, rows []gputide.Observation) *track {
-	t := &track{from: ask.from.Unix(), to: ask.to.Unix()}
-	t.stretches, t.steps = make([]stretch, 0, len(list)), make([]step, 0, len(list)/2)
+// read cuts a history to its window, in place of what was read before. list
+// holds what reaches into the window or its last second before; it may begin
+// earlier, as may rows.
+func (t *track) read(ask *trackAsk, list []gputide.Interval, rows []gputide.Observation) {
+	*t = track{from: ask.from.Unix(), to: ask.to.Unix(), stretches: t.stretches[:0], steps: t.steps[:0]}
 	var last *gputide.Interval
 	for i := range list {
 		iv := &list[i]
@@ -80,11 +81,17 @@ func newTrack(ask *trackAsk, list []gputide.Interval, rows []gputide.Observation
 		last = iv
 	}
 	if last != nil && last.To.Unix() >= t.to {
-		t.end = last
+		t.end, t.ends = *last, true
 	}
 	for len(rows) > 0 && rows[0].At.Unix() < t.from {
 		rows = rows[1:]
 	}
 	t.rows = rows
-	return t
+}
+
+// clone returns a history that stays.
+func (t *track) clone() *track {
+	kept := *t
+	kept.stretches, kept.steps, kept.rows = slices.Clone(t.stretches), slices.Clone(t.steps), slices.Clone(t.rows)
+	return &kept
 }

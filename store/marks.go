@@ -14,6 +14,9 @@ const (
 
 	// maxCachedScopes bounds that of the months scopes have.
 	maxCachedScopes = 1 << 16
+
+	// maxCachedTimelines bounds that of timelines, in bytes.
+	maxCachedTimelines = 32 << 20
 )
 
 // runCache holds unpacked months of the run log, and which months a scope has.
@@ -25,6 +28,8 @@ type runCache struct {
 	order  list.List // of *cachedMonth, most recent first
 	held   int
 	scopes map[uint32]cachedScope
+	times  map[uint32]cachedTimeline
+	timed  int            // bytes of the timelines
 	floor  map[uint32]int // scope → oldest transaction whose reading may be kept
 }
 
@@ -45,39 +50,14 @@ type cachedScope struct {
 	months []uint16
 }
 
+type cachedTimeline struct {
+	tx   int
+	time *timeline
+}
+
 // monthMarks is the marks of one month, in order.
 type monthMarks struct {
 	marks []mark
-
-	// firsts are the marks that differ from the one before in more than their
-	// moment and count, or come too late for what was observed then: between two of
-	// them one run is like the other.
-	firsts []int32
-}
-
-func newMonthMarks(marks []mark) *monthMarks {
-	m := &monthMarks{marks: marks}
-	for i := range marks {
-		if i == 0 || !alike(&marks[i-1], &marks[i]) {
-			m.firsts = append(m.firsts, int32(i))
-		}
-	}
-	return m
-}
-
-func alike(a, b *mark) bool {
-	return a.status == b.status && a.source == b.source && a.flags == b.flags && a.cadence == b.cadence &&
-		uint64(b.at) < staleFrom(a, a.at)
-}
-
-// alikeEnd returns the end of the run of marks alike that begins at mark i or
-// holds it.
-func (m *monthMarks) alikeEnd(i int) int {
-	n := sort.Search(len(m.firsts), func(j int) bool { return int(m.firsts[j]) > i })
-	if n == len(m.firsts) {
-		return len(m.marks)
-	}
-	return int(m.firsts[n])
 }
 
 // since returns the index of the first mark at or behind a moment.
@@ -150,6 +130,28 @@ func (c *runCache) putScope(scope uint32, tx int, months []uint16) {
 	c.scopes[scope] = cachedScope{tx: tx, months: months}
 }
 
+func (c *runCache) timeline(scope uint32, tx int) (*timeline, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, ok := c.times[scope]
+	return t.time, ok && c.fresh(scope, t.tx, tx)
+}
+
+func (c *runCache) putTimeline(scope uint32, tx int, t *timeline) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if tx < c.floor[scope] || t.bytes() > maxCachedTimelines {
+		return
+	}
+	if old, ok := c.times[scope]; ok {
+		c.timed -= old.time.bytes()
+	}
+	if c.timed += t.bytes(); c.times == nil || c.timed > maxCachedTimelines {
+		c.times, c.timed = make(map[uint32]cachedTimeline), t.bytes()
+	}
+	c.times[scope] = cachedTimeline{tx: tx, time: t}
+}
+
 // changed forgets what older transactions read of a scope.
 func (c *runCache) changed(scope uint32, tx int) {
 	c.mu.Lock()
@@ -165,6 +167,7 @@ func (c *runCache) reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.months, c.held, c.scopes, c.floor = nil, 0, nil, nil
+	c.times, c.timed = nil, 0
 	c.order.Init()
 }
 
@@ -183,6 +186,7 @@ type scopeLine struct {
 	scope  uint32
 	months []uint16
 	read   []*monthMarks
+	time   *timeline // nil until it is asked for
 }
 
 func newMarkReader(tx *txn, cache *runCache) *markReader {
@@ -242,7 +246,7 @@ func (r *markReader) at(l *scopeLine, i int) (*monthMarks, error) {
 		if err != nil {
 			return nil, err
 		}
-		m = newMonthMarks(marks)
+		m = &monthMarks{marks}
 		r.cache.put(k, r.tx, m)
 	}
 	l.read[i] = m

@@ -242,37 +242,45 @@ func (db *DB) one(id gputide.OfferID, fn func(*view, *loaded) error) error {
 func (db *DB) Observations(_ context.Context, id gputide.OfferID, from, to time.Time) ([]gputide.Observation, error) {
 	a, b := bounds(from, to)
 	var out []gputide.Observation
-	err := db.one(id, func(_ *view, l *loaded) (err error) {
-		out, err = l.past.observations(a, b)
+	err := db.one(id, func(_ *view, l *loaded) error {
+		list, err := l.past.observations(nil, a, b)
+		if len(list) > 0 {
+			out = make([]gputide.Observation, len(list))
+		}
+		for i := range list {
+			out[i] = list[i].observation()
+		}
 		return err
 	})
 	return out, err
 }
 
-// observations returns the observations in [a, b).
-func (p *past) observations(a, b uint32) ([]gputide.Observation, error) {
-	p.moments, p.ends = p.moments[:0], p.ends[:0]
+// sighting is an observation as it is gathered.
+type sighting struct {
+	price int64
+	at    uint32
+}
+
+func (s *sighting) observation() gputide.Observation {
+	return gputide.Observation{At: moment(s.at), Price: gputide.Nano(s.price)}
+}
+
+// observations appends the observations in [a, b).
+func (p *past) observations(out []sighting, a, b uint32) ([]sighting, error) {
 	for i := range p.segs {
 		s := &p.segs[i]
-		if s.status == statusListed && p.end(i) >= a && s.at < b {
-			if s.at >= a {
-				p.moments = append(p.moments, s.at)
-			}
-			var err error
-			if p.moments, err = p.marks.between(p.moments, s.feed, max(s.at+1, a), min(p.end(i), b-1)); err != nil {
-				return nil, err
-			}
+		if s.status != statusListed || p.end(i) < a || s.at >= b {
+			continue
 		}
-		p.ends = append(p.ends, len(p.moments))
-	}
-	if len(p.moments) == 0 {
-		return nil, nil
-	}
-	out := make([]gputide.Observation, len(p.moments))
-	at := 0
-	for i, end := range p.ends {
-		for ; at < end; at++ {
-			out[at] = gputide.Observation{At: moment(p.moments[at]), Price: gputide.Nano(p.segs[i].price)}
+		if s.at >= a {
+			out = append(out, sighting{s.price, s.at})
+		}
+		var err error
+		if p.moments, err = p.marks.between(p.moments[:0], s.feed, max(s.at+1, a), min(p.end(i), b-1)); err != nil {
+			return out, err
+		}
+		for _, at := range p.moments {
+			out = append(out, sighting{s.price, at})
 		}
 	}
 	return out, nil

@@ -12,59 +12,85 @@ import (
 )
 
 // scanBatch is how many series a worker of a scan reads in one transaction.
-const scanBatch = 256
+const scanBatch = 64
 
 // IntervalsOf returns what [DB.Intervals] returns of each offer, in the order of
-// ids; a slice is the consumer's. Several series are read at once, ahead of the
-// consumer. An unknown id ends it with [gputide.ErrNotFound].
+// ids; a slice is valid until the next. Several series are read at once, ahead of
+// the consumer. An unknown id ends it with [gputide.ErrNotFound].
 func (db *DB) IntervalsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Interval, error] {
 	a, b := bounds(from, to)
-	return scan(ctx, db, ids, func(_ *view, l *loaded) ([]gputide.Interval, error) { return l.past.intervals(a, b) })
+	read := func(out []stretch, p *past) ([]stretch, error) { return p.intervals(out, a, b) }
+	return scan(ctx, db, ids, read, (*stretch).interval)
 }
 
 // ObservationsOf returns what [DB.Observations] returns of each offer, in the
 // order of ids, as IntervalsOf does.
 func (db *DB) ObservationsOf(ctx context.Context, ids []gputide.OfferID, from, to time.Time) iter.Seq2[[]gputide.Observation, error] {
 	a, b := bounds(from, to)
-	return scan(ctx, db, ids, func(_ *view, l *loaded) ([]gputide.Observation, error) { return l.past.observations(a, b) })
+	read := func(out []sighting, p *past) ([]sighting, error) { return p.observations(out, a, b) }
+	return scan(ctx, db, ids, read, (*sighting).observation)
 }
 
-// scan reads series by id, several at once, and yields what read makes of each,
-// in order.
-func scan[T any](ctx context.Context, db *DB, ids []gputide.OfferID, read func(*view, *loaded) (T, error)) iter.Seq2[T, error] {
+// scanned is what was read of many series, one behind the other.
+type scanned[S any] struct {
+	list []S
+	ends []int // in list, by series
+}
+
+// scan reads series by id, several at once, and yields what read appends of
+// each, in order and as tell tells it. What it takes is used again: it does not
+// grow with the number of series.
+func scan[S, T any](
+	ctx context.Context, db *DB, ids []gputide.OfferID, read func([]S, *past) ([]S, error), tell func(*S) T,
+) iter.Seq2[[]T, error] {
 	parts := slices.Collect(slices.Chunk(ids, scanBatch))
-	work := func(ctx context.Context, i int) ([]T, error) {
-		out := make([]T, 0, len(parts[i]))
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		return out, db.view(func(v *view) error {
-			r := v.loader(v.offers)
-			for _, id := range parts[i] {
-				l, err := r.find(id)
-				if err != nil {
-					return err
-				}
-				x, err := read(v, l)
-				if err != nil {
-					return err
-				}
-				out = append(out, x)
+	return func(yield func([]T, error) bool) {
+		free := make(chan scanned[S], 1+2*runtime.GOMAXPROCS(0))
+		work := func(ctx context.Context, i int) (scanned[S], error) {
+			var out scanned[S]
+			select {
+			case out = <-free:
+			default:
 			}
-			return nil
-		})
-	}
-	return func(yield func(T, error) bool) {
+			if err := ctx.Err(); err != nil {
+				return out, err
+			}
+			err := db.view(func(v *view) error {
+				out.list, out.ends = out.list[:0], out.ends[:0]
+				r := v.loader(v.offers)
+				for _, id := range parts[i] {
+					l, err := r.find(id)
+					if err != nil {
+						return err
+					}
+					if out.list, err = read(out.list, &l.past); err != nil {
+						return err
+					}
+					out.ends = append(out.ends, len(out.list))
+				}
+				return nil
+			})
+			return out, err
+		}
+		var told []T
 		for part, err := range inOrder(ctx, len(parts), work) {
-			for _, x := range part {
-				if !yield(x, nil) {
+			start := 0
+			for _, end := range part.ends {
+				told = told[:0]
+				for i := start; i < end; i++ {
+					told = append(told, tell(&part.list[i]))
+				}
+				if start = end; !yield(told, nil) {
 					return
 				}
 			}
 			if err != nil {
-				var none T
-				yield(none, err)
+				yield(nil, err)
 				return
+			}
+			select {
+			case free <- part:
+			default:
 			}
 		}
 	}

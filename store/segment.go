@@ -47,8 +47,7 @@ type past struct {
 	sources *sourceTable
 	marks   *markReader
 
-	moments []uint32 // buffers of observations
-	ends    []int
+	moments []uint32 // buffer of observations
 }
 
 // end returns the last second of a segment.
