@@ -13,7 +13,9 @@ import (
 	"github.com/gputide/gputide/providers/ibm"
 	"github.com/gputide/gputide/providers/lambda"
 	"github.com/gputide/gputide/providers/oci"
+	"github.com/gputide/gputide/providers/ovh"
 	"github.com/gputide/gputide/providers/runpod"
+	"github.com/gputide/gputide/providers/scaleway"
 	"github.com/gputide/gputide/providers/tencent"
 	"github.com/gputide/gputide/providers/ucloud"
 )
@@ -33,7 +35,9 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		ibm.New(f, secret("GPUTIDE_IBM_API_KEY")),
 		lambda.New(f, secret("GPUTIDE_LAMBDA_API_KEY")),
 		oci.New(f, ociConfig(secret)),
+		ovh.New(f),
 		runpod.New(f),
+		scaleway.New(f, regions),
 		tencent.New(f, tencentConfig(secret, regions)),
 		ucloud.New(f, ucloudConfig(secret, regions)),
 	}
