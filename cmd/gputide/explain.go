@@ -59,7 +59,7 @@ func (m *Main) explain(ctx context.Context, text, at string, f format) error {
 
 // printExplanation writes an explanation for people.
 func (m *Main) printExplanation(x *query.Explanation) {
-	m.section("offer "+string(x.OfferID), keyFacts(&x.Key))
+	m.section("offer "+string(x.OfferID), append(keyFacts(&x.Key), fact{"地域", m.placeZH(&x.Key)}))
 	currency := string(x.Key.Currency)
 	price := fact{"price", exactMoney(x.Price, currency, "/h")}
 	m.section("at "+stamp(x.At.Time), []fact{

@@ -50,6 +50,9 @@ func (l lang) cell(head, text string) string {
 	switch head {
 	case "MARKET", "MARKETS", "STATE", "STOCK", "STATUS", "STAT", "KEY", "CAUSE":
 		words := wordsZH()
+		if zh, ok := words[text]; ok {
+			return zh
+		}
 		parts := strings.Fields(text)
 		for i, p := range parts {
 			if zh, ok := words[p]; ok {
@@ -82,6 +85,19 @@ func unitsZH(s string) string {
 		}))
 }
 
+// placeZH is the Chinese name of the place of an offer, empty in other languages.
+func (m *Main) placeZH(k *query.KeyRow) string {
+	if m.lang != langZH {
+		return ""
+	}
+	norm, err := loadNormalizer()
+	if err != nil {
+		return "" // names are a courtesy
+	}
+	at, _ := norm.Regions.Lookup(string(k.Provider), string(k.Partition), string(k.Region))
+	return at.NameZH
+}
+
 // placesZH puts the name of the place before the codes of a REGION column.
 func placesZH[T any](columns []column[T], regions query.Regions, key func(*T) *query.KeyRow) []column[T] {
 	for i := range columns {
@@ -109,7 +125,12 @@ func (l lang) say(s string) string {
 		"; --all hides nothing":                               "；--all 全部显示",
 		"hidden: %d %s: %s%s\n":                               "隐藏 %d %s：%s%s\n",
 		"no room for: %s; widen the terminal or use -o csv\n": "宽度不足，未显示：%s；请加宽终端或用 -o csv\n",
-		"--limit 0 shows all":                                 "--limit 0 显示全部",
+		" (not set)":          "（未设）",
+		" (set)":              "（已设）",
+		"    key: ":           "    密钥：",
+		"; gives ":            "；可得：",
+		"  note: %s\n":        "  备注：%s\n",
+		"--limit 0 shows all": "--limit 0 显示全部",
 	}[s]; ok && l == langZH {
 		return zh
 	}
@@ -137,7 +158,7 @@ func wordsZH() map[string]string {
 		string(gputide.StateUnknown): "未知",
 		"high":                       "充足", "medium": "一般", "low": "紧张",
 		string(gputide.StatPromo): "促销价", string(gputide.StatPayable): "应付价", string(gputide.StatBidFloor): "底价",
-		"ok": "成功", "failed": "失败", "done": "完成", "skipped": "跳过", "optional": "可选", "needed": "必需", "set": "已设",
+		"ok": "成功", "failed": "失败", "done": "完成", "skipped": "跳过", "optional": "可选", "needed": "必需", "set": "已设", "not needed": "不需",
 		"crawl": "采集", "import": "导入", "replay": "重放",
 	}
 }

@@ -39,6 +39,8 @@ type providerOut struct {
 	LastStatus *string         `json:"last_run_status"`
 	AgeS       *int64          `json:"age_s"`  // since last_good_run_at
 	Offers     *int            `json:"offers"` // listed now; null without a database
+
+	titleZH string // for tables
 }
 
 // sourceInfoOut is one source of a provider.
@@ -99,7 +101,7 @@ func newProviderOut(info *gputide.Info, s *secrets) providerOut {
 	row := providerOut{
 		Provider: info.Name, Title: info.Title, Home: info.Home, Markets: texts(info.Markets), Currencies: texts(info.Currencies),
 		Partitions: texts(info.Partitions), CadenceS: int64(info.Cadence / time.Second), Evidence: string(info.Evidence),
-		Note: opt(info.Note), Sources: []sourceInfoOut{},
+		Note: opt(info.Note), Sources: []sourceInfoOut{}, titleZH: info.TitleZH,
 	}
 	for _, src := range info.Sources {
 		auth := src.Auth
@@ -206,7 +208,11 @@ func addRun(row *providerOut, recorded []gputide.RunRecord, now time.Time) {
 
 // printSources writes, below the table, the sources of a provider.
 func (m *Main) printSources(p *providerOut) {
-	fmt.Fprintf(m.Stdout, "\n%s  %s\n", p.Provider, p.Title)
+	title := p.Title
+	if m.lang == langZH && p.titleZH != "" {
+		title = p.titleZH
+	}
+	fmt.Fprintf(m.Stdout, "\n%s  %s\n", p.Provider, title)
 	for _, s := range p.Sources {
 		fmt.Fprintf(m.Stdout, "  %s: %s\n", s.Source, clean(s.Title))
 		if len(s.Env) == 0 {
@@ -214,20 +220,20 @@ func (m *Main) printSources(p *providerOut) {
 		}
 		names := make([]string, len(s.Env))
 		for i, name := range s.Env {
-			state := " (not set)"
+			state := m.lang.say(" (not set)")
 			if slices.Contains(s.EnvSet, name) {
-				state = " (set)"
+				state = m.lang.say(" (set)")
 			}
 			names[i] = name + state
 		}
-		line := "    key: " + strings.Join(names, ", ")
+		line := m.lang.say("    key: ") + strings.Join(names, ", ")
 		if s.Gives != nil {
-			line += "; gives " + clean(*s.Gives)
+			line += m.lang.say("; gives ") + clean(*s.Gives)
 		}
 		fmt.Fprintln(m.Stdout, line)
 	}
 	if p.Note != nil {
-		fmt.Fprintf(m.Stdout, "  note: %s\n", clean(*p.Note))
+		fmt.Fprintf(m.Stdout, m.lang.say("  note: %s\n"), clean(*p.Note))
 	}
 }
 

@@ -117,9 +117,10 @@ func (*Provider) Info() gputide.Info { return info() }
 func info() gputide.Info {
 	keys := []string{envAccessKey, envSecretKey, envProject, envRegion}
 	return gputide.Info{
-		Name:  "huawei",
-		Title: "Huawei Cloud ECS and ModelArts",
-		Home:  docCalculator,
+		Name:    "huawei",
+		Title:   "Huawei Cloud ECS and ModelArts",
+		TitleZH: "华为云",
+		Home:    docCalculator,
 		Sources: []gputide.Source{{
 			ID: sourceMenu, Title: "Regions of the price calculator, China site", URL: calculatorURL(portal, "menuInfo"),
 			Doc: docCalculator, Hosts: []string{portal}, Auth: gputide.AuthNone, MaxBytes: 16 << 20,

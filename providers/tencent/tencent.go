@@ -100,9 +100,10 @@ func (*Provider) Info() gputide.Info { return info() }
 func info() gputide.Info {
 	keys := []string{envID, envKey}
 	return gputide.Info{
-		Name:  "tencent",
-		Title: "Tencent Cloud CVM",
-		Home:  "https://buy.cloud.tencent.com/price/cvm",
+		Name:    "tencent",
+		Title:   "Tencent Cloud CVM",
+		TitleZH: "腾讯云",
+		Home:    "https://buy.cloud.tencent.com/price/cvm",
 		Sources: []gputide.Source{{
 			ID: sourceCVM, Title: "Types, prices and stock of a region (API 3.0, China site)", URL: apiURL, Doc: docAPI,
 			Hosts: []string{hostOf(apiURL)}, Auth: gputide.AuthKey, Env: keys, Prices: true, MaxBytes: maxQuotas,

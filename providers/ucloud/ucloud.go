@@ -88,9 +88,10 @@ func info() gputide.Info {
 		}
 	}
 	return gputide.Info{
-		Name:  "ucloud",
-		Title: "UCloud GPU hosts",
-		Home:  "https://www.ucloud.cn/site/product/gpu.html",
+		Name:    "ucloud",
+		Title:   "UCloud GPU hosts",
+		TitleZH: "优刻得",
+		Home:    "https://www.ucloud.cn/site/product/gpu.html",
 		Sources: []gputide.Source{
 			source(sourceRegions, "Regions", actionRegions, "summary/get_region", "the regions", false),
 			source(sourceTypes, "Machine types of a region", actionTypes, "uhost-api/describe_available_instance_types", "cards, sizes and stock", false),
