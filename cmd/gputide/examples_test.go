@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestExamples runs what the help of the verbs that ask and the README print,
+// TestExamples runs what the help of the verbs that ask and the READMEs print,
 // on the recordings of the demo: a stranger types it as it stands.
 func TestExamples(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
+	var readmes [][]byte
+	for _, name := range []string{"README.md", "README.zh.md"} {
+		readmes = append(readmes, mustRead(t, filepath.Join("..", "..", name)))
 	}
 	c := testMain(t)
 	c.Now = func() time.Time { return demoNow }
@@ -25,11 +24,14 @@ func TestExamples(t *testing.T) {
 	c.must(t, "demo", "--db", filepath.Join(dir, "try.db"))
 	c.env["GPUTIDE_DB"] = filepath.Join(dir, "try.db")
 	var examples []string
-	for _, m := range regexp.MustCompile(`(?m)^\$ (gputide [^#\n]*)`).FindAllStringSubmatch(string(readme), -1) {
-		examples = append(examples, m[1])
-	}
-	if len(examples) < 5 {
-		t.Errorf("the README shows %d commands", len(examples))
+	for _, readme := range readmes {
+		shown := regexp.MustCompile(`(?m)^\$ (gputide [^#\n]*)`).FindAllStringSubmatch(string(readme), -1)
+		if len(shown) < 5 {
+			t.Errorf("a README shows %d commands", len(shown))
+		}
+		for _, m := range shown {
+			examples = append(examples, m[1])
+		}
 	}
 	var collect func(cmd *cobra.Command)
 	collect = func(cmd *cobra.Command) {
