@@ -148,6 +148,7 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, gcpRecordings(beside(t, dir, "gcp"))...)
 	recordings = append(recordings, tencentRecordings(beside(t, dir, "tencent"))...)
 	recordings = append(recordings, ucloudRecordings()...)
+	recordings = append(recordings, europeRecordings(func(provider string) func(string) []byte { return beside(t, dir, provider) })...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
 		if err != nil {
