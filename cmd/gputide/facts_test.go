@@ -141,6 +141,7 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, runpodRecordings()...)
 	recordings = append(recordings, lambdaRecordings()...)
 	recordings = append(recordings, alibabaRecordings()...)
+	recordings = append(recordings, alibabaRPCRecordings()...)
 	recordings = append(recordings, huaweiRecordings()...)
 	recordings = append(recordings, ibmRecordings()...)
 	recordings = append(recordings, ociRecordings(beside(t, dir, "oci"))...)
@@ -256,7 +257,7 @@ func writeFixture(t *testing.T, dir, provider, at string, f fixture) {
 func (f *claim) prove(t *testing.T, db string) error {
 	t.Helper()
 	form := "ndjson"
-	if f.query[0] != "query" && f.query[0] != "quarantine" {
+	if f.query[0] != "query" && f.query[0] != "quarantine" && f.query[0] != "export" {
 		form = "json" // one object
 	}
 	stdout, stderr, code := runMain(t, append(append([]string{}, f.query...), "--db", db, "-o", form)...)
@@ -281,7 +282,12 @@ func runMain(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	home := t.TempDir()
 	m := &Main{
 		Stdout: &out, Stderr: &errs, Now: time.Now,
-		LookupEnv: func(name string) (string, bool) { return home, name == "HOME" },
+		LookupEnv: func(name string) (string, bool) {
+			if name != "HOME" {
+				return "", false
+			}
+			return home, true
+		},
 	}
 	code = m.Run(t.Context(), args)
 	return out.String(), errs.String(), code

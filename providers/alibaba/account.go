@@ -26,7 +26,7 @@ type run struct {
 	lists map[string]*listed // by partition, of lists that were read; nil for one that failed
 
 	long   sync.Mutex // held while a long spot history is read
-	events int        // of long spot histories; guarded by long
+	events int        // samples of long spot histories; guarded by long
 
 	mu     sync.Mutex
 	done   int

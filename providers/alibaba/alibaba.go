@@ -27,8 +27,8 @@
 //
 // DescribePrice is asked for types that are in stock and not in the list only,
 // as a part of its own; what the account would pay stands beside the list price
-// as payable. Spot prices are stated hourly, changed or not: each change is an
-// event, and the newest of the last three hours is in force.
+// as payable. Spot prices are stated hourly, changed or not: each is an event, and
+// the newest of the last three hours is in force.
 //
 // Known gaps: spot prices of Windows; stock of subscriptions; classic networks
 // and instances that are not I/O optimized; PAI, which sells the same types as

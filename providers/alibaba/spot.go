@@ -28,7 +28,7 @@ const (
 
 	// longWindow is a window that may hold much: regions with one are read one
 	// after the other, and only while a crawl has read fewer than spotBudget
-	// events, so that the first crawl stays in memory. The rest follow in the next.
+	// samples, so that the first crawl stays in memory. The rest follow in the next.
 	longWindow = 5 * 24 * time.Hour
 	spotBudget = 150_000
 )
@@ -94,7 +94,7 @@ func (f *spotFacts) settle(source, currency string) error {
 	return drift(source, "$.Currency", "CNY or USD", currency)
 }
 
-// spot reads the spot prices of types in a region: the changes since the last
+// spot reads the spot prices of types in a region: the samples since the last
 // crawl, of 30 days the first time, and what is in force now.
 func (r *run) spot(ctx context.Context, region string, types []string) (spotFacts, error) {
 	now := r.b.At()
@@ -148,7 +148,7 @@ func (r *run) window(region string) time.Time {
 	return from
 }
 
-// spotType adds the prices of one type and returns how many events they are.
+// spotType adds the prices of one type and returns how many samples they are.
 func (r *run) spotType(ctx context.Context, region, name string, from time.Time, feed bool, f *spotFacts) (int, error) {
 	rows, err := r.samples(ctx, region, name, from, f)
 	if notSold(err) {
@@ -164,14 +164,9 @@ func (r *run) spotType(ctx context.Context, region, name string, from time.Time,
 	events := 0
 	for i := range rows {
 		s := &rows[i]
-		first := i == 0 || rows[i-1].Zone != s.Zone || rows[i-1].InstanceType != s.InstanceType
 		last := i == len(rows)-1 || rows[i+1].Zone != s.Zone || rows[i+1].InstanceType != s.InstanceType
 		o := r.spotOffer(region, s, f.site)
-		switch {
-		case !feed:
-		case !first && string(rows[i-1].Spot) == string(s.Spot):
-			r.b.Omit(sourceSpot, "unchanged_price", 1)
-		default:
+		if feed {
 			events++
 			event := o
 			event.At = s.at
