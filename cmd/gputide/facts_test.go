@@ -150,6 +150,7 @@ func TestFacts(t *testing.T) {
 	recordings = append(recordings, tencentRecordings(beside(t, dir, "tencent"))...)
 	recordings = append(recordings, ucloudRecordings()...)
 	recordings = append(recordings, europeRecordings(func(provider string) func(string) []byte { return beside(t, dir, provider) })...)
+	recordings = append(recordings, volcengineRecordings(beside(t, dir, "volcengine"))...)
 	for _, r := range recordings {
 		body, err := os.ReadFile(filepath.Join(dir, "payloads", r.provider, r.name))
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/gputide/gputide/providers/scaleway"
 	"github.com/gputide/gputide/providers/tencent"
 	"github.com/gputide/gputide/providers/ucloud"
+	"github.com/gputide/gputide/providers/volcengine"
 )
 
 // Providers returns every provider on f, sorted by name. secret returns the
@@ -40,6 +41,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		scaleway.New(f, regions),
 		tencent.New(f, tencentConfig(secret, regions)),
 		ucloud.New(f, ucloudConfig(secret, regions)),
+		volcengine.New(f),
 	}
 }
 
