@@ -12,8 +12,7 @@ const (
 	// parameter.
 	riceEscape = 24
 
-	maxRice   = 57 // bits that one load is sure to hold
-	bitsGuard = 8  // bytes behind the data that a load may touch
+	maxRice = 57 // bits that one load is sure to hold
 )
 
 // bitWriter appends numbers to a string of bits.
@@ -104,8 +103,8 @@ func riceSum(values []uint64, k int) int {
 	return n
 }
 
-// bitReader takes numbers off a string of bits. Behind the data, b has bitsGuard
-// bytes more. The first read past the end sticks.
+// bitReader takes numbers off a string of bits. The first read past the end
+// sticks.
 type bitReader struct {
 	b   []byte
 	at  int // next bit
@@ -113,15 +112,18 @@ type bitReader struct {
 	bad bool
 }
 
-// newBitReader reads a copy of data.
-func newBitReader(data []byte) bitReader {
-	b := make([]byte, len(data)+bitsGuard)
-	copy(b, data)
-	return bitReader{b: b, end: 8 * len(data)}
-}
+func newBitReader(data []byte) bitReader { return bitReader{b: data, end: 8 * len(data)} }
 
 // peek returns the next bits, maxRice at least; those behind the end are void.
-func (r *bitReader) peek() uint64 { return binary.LittleEndian.Uint64(r.b[r.at>>3:]) >> (r.at & 7) }
+func (r *bitReader) peek() uint64 {
+	const word = 8
+	if i := r.at >> 3; i <= len(r.b)-word {
+		return binary.LittleEndian.Uint64(r.b[i:]) >> (r.at & 7)
+	}
+	var last [word]byte // the data may be the end of what can be read
+	copy(last[:], r.b[min(r.at>>3, len(r.b)):])
+	return binary.LittleEndian.Uint64(last[:]) >> (r.at & 7)
+}
 
 // skip moves on, not past the end.
 func (r *bitReader) skip(n int) {

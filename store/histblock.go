@@ -62,7 +62,8 @@ type histParams struct {
 	scale, times, prices int
 }
 
-// histBlock is a block of histories, its entries located but not decoded.
+// histBlock is a block of histories, its entries located but not decoded. Those
+// stay where they were read from.
 type histBlock struct {
 	bits    bitReader
 	common  histParams
@@ -109,7 +110,14 @@ func decodeHistBlock(data []byte) (*histBlock, error) {
 
 func (b *histBlock) len() int { return len(b.sids) }
 
-func (b *histBlock) bytes() int { return len(b.bits.b) + 4*len(b.moments) + 14*len(b.sids) }
+func (b *histBlock) bytes() int { return 4*len(b.moments) + 14*len(b.sids) }
+
+// over returns the block with its entries in data; nil detaches it.
+func (b *histBlock) over(data []byte) *histBlock {
+	c := *b
+	c.bits.b = data
+	return &c
+}
 
 func (b *histBlock) key(i int) []byte { return histKey(b.sids[i], int(b.years[i])) }
 

@@ -109,6 +109,9 @@ func (p *packer) unpack(v []byte, keep uint64) (packed, error) {
 	}
 	if h.id <= keep {
 		if b := p.get(h.id); b != nil {
+			if hist, ok := b.(*histBlock); ok {
+				return hist.over(body), nil
+			}
 			return b, nil
 		}
 	}
@@ -123,7 +126,7 @@ func (p *packer) unpack(v []byte, keep uint64) (packed, error) {
 		return nil, corrupt("pack", "block %d holds %d entries of %d", h.id, b.len(), h.entries)
 	}
 	if h.id <= keep {
-		p.put(h.id, b)
+		p.keep(h.id, b)
 	}
 	return b, nil
 }
@@ -153,7 +156,11 @@ func (p *packer) get(id uint64) packed {
 	return e.Value.(cachedPack).block
 }
 
-func (p *packer) put(id uint64, b packed) {
+// keep keeps a block, and nothing that points into a transaction.
+func (p *packer) keep(id uint64, b packed) {
+	if hist, ok := b.(*histBlock); ok {
+		b = hist.over(nil)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, ok := p.blocks[id]; ok {
@@ -180,9 +187,10 @@ func (p *packer) reset() {
 
 // rows is a block of keys and values.
 type rows struct {
-	data   []byte // keys, then values
-	keys   []int  // end of each key in data
-	values []int  // end of each value in data
+	data   []byte   // all of the values
+	names  []byte   // all of the keys
+	keys   []uint32 // end of each key in names
+	values []uint32 // end of each value in data
 }
 
 // encodeRows writes entries, in key order: the number of them; of each how many
@@ -219,38 +227,38 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
+// decodeRows reads what encodeRows writes; the values stay in raw.
 func decodeRows(raw []byte) (*rows, error) {
 	errRows := corrupt("pack", "block of rows of %d bytes", len(raw))
 	r := reader{b: raw}
 	n := r.count()
-	type head struct{ same, more, value uint64 }
-	heads := make([]head, n)
-	keyBytes, valueBytes := uint64(0), uint64(0)
-	prev := uint64(0)
-	for i := range heads {
-		h := head{r.uvarint(), r.uvarint(), r.uvarint()}
-		if r.bad || h.same > prev || h.more > uint64(len(raw)) || h.value > uint64(len(raw)) {
+	heads := reader{b: r.b} // they are read twice: keeping them takes more
+	keyBytes, valueBytes, prev := uint64(0), uint64(0), uint64(0)
+	for range n {
+		same, more, value := r.uvarint(), r.uvarint(), r.uvarint()
+		if r.bad || same > prev || more > uint64(len(raw)) || value > uint64(len(raw)) {
 			return nil, errRows
 		}
-		prev = h.same + h.more
-		keyBytes, valueBytes = keyBytes+prev, valueBytes+h.value
+		prev = same + more
+		keyBytes, valueBytes = keyBytes+prev, valueBytes+value
 		if keyBytes > maxUnpacked {
 			return nil, errRows
 		}
-		heads[i] = h
 	}
 	if valueBytes > uint64(len(r.b)) {
 		return nil, errRows
 	}
-	tails := reader{b: r.b[:uint64(len(r.b))-valueBytes]}
-	b := &rows{data: make([]byte, 0, keyBytes+valueBytes), keys: make([]int, n), values: make([]int, n)}
-	start := 0
-	for i, h := range heads {
-		at := len(b.data)
-		b.data = append(b.data, b.data[start:start+int(h.same)]...)
-		b.data = append(b.data, tails.bytes(h.more)...)
-		b.keys[i] = len(b.data)
-		if i > 0 && bytes.Compare(b.data[at:], b.data[start:at]) <= 0 {
+	split := uint64(len(r.b)) - valueBytes
+	tails := reader{b: r.b[:split]}
+	b := &rows{data: r.b[split:], names: make([]byte, 0, keyBytes), keys: make([]uint32, n), values: make([]uint32, n)}
+	start, end := 0, uint64(0)
+	for i := range n {
+		at := len(b.names)
+		b.names = append(b.names, b.names[start:start+int(heads.uvarint())]...)
+		b.names = append(b.names, tails.bytes(heads.uvarint())...)
+		end += heads.uvarint()
+		b.keys[i], b.values[i] = uint32(len(b.names)), uint32(end)
+		if i > 0 && bytes.Compare(b.names[at:], b.names[start:at]) <= 0 {
 			return nil, errRows
 		}
 		start = at
@@ -258,36 +266,24 @@ func decodeRows(raw []byte) (*rows, error) {
 	if tails.bad || len(tails.b) > 0 {
 		return nil, errRows
 	}
-	b.data = append(b.data, r.b[uint64(len(r.b))-valueBytes:]...)
-	end := int(keyBytes)
-	for i, h := range heads {
-		end += int(h.value)
-		b.values[i] = end
-	}
 	return b, nil
 }
 
 func (b *rows) len() int { return len(b.keys) }
 
-func (b *rows) bytes() int { return cap(b.data) + 16*len(b.keys) }
+func (b *rows) bytes() int { return len(b.data) + cap(b.names) + 8*len(b.keys) }
 
-func (b *rows) key(i int) []byte {
-	start := 0
-	if i > 0 {
-		start = b.keys[i-1]
-	}
-	return b.data[start:b.keys[i]:b.keys[i]]
-}
+func (b *rows) key(i int) []byte { return part(b.names, b.keys, i) }
 
-func (b *rows) value(i int) ([]byte, error) {
-	start := 0
-	if n := len(b.keys); n > 0 {
-		start = b.keys[n-1]
-	}
+func (b *rows) value(i int) ([]byte, error) { return part(b.data, b.values, i), nil }
+
+// part returns the part of data that ends at ends[i].
+func part(data []byte, ends []uint32, i int) []byte {
+	start := uint32(0)
 	if i > 0 {
-		start = b.values[i-1]
+		start = ends[i-1]
 	}
-	return b.data[start:b.values[i]:b.values[i]], nil
+	return data[start:ends[i]:ends[i]]
 }
 
 func (b *rows) search(key []byte) int {
