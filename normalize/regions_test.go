@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/gputide/gputide"
@@ -26,15 +27,15 @@ func TestLookup(t *testing.T) {
 		provider, partition, region string
 		want                        gputide.Place
 	}{
-		{"aws", "aws", "us-east-1", gputide.Place{Country: "us", Continent: "north-america", NameEN: "United States", NameZH: "美国"}},
-		{"aws", "aws", "eu-central-1", gputide.Place{Country: "de", City: "Frankfurt", Continent: "europe", NameEN: "Frankfurt, Germany", NameZH: "德国法兰克福"}},
-		{"aws", "aws-cn", "cn-north-1", gputide.Place{Country: "cn", City: "Beijing", Continent: "asia", MainlandCN: true, NameEN: "Beijing, China", NameZH: "中国北京"}},
-		{"aws", "", "us-east-1-bue-1", gputide.Place{Country: "ar", City: "Buenos Aires", Continent: "south-america", NameEN: "Buenos Aires, Argentina", NameZH: "阿根廷布宜诺斯艾利斯"}},
-		{"alibaba", "intl", "cn-hongkong", gputide.Place{Country: "hk", City: "Hong Kong", Continent: "asia", NameEN: "Hong Kong", NameZH: "中国香港"}},
-		{"alibaba", "cn", "ap-southeast-1", gputide.Place{Country: "sg", City: "Singapore", Continent: "asia", NameEN: "Singapore", NameZH: "新加坡"}},
-		{"huawei", "", "ap-southeast-1", gputide.Place{Country: "hk", City: "Hong Kong", Continent: "asia", NameEN: "Hong Kong", NameZH: "中国香港"}},
-		{"azure", "", "norwayeast", gputide.Place{Country: "no", Continent: "europe", NameEN: "Norway", NameZH: "挪威"}},
-		{"runpod", "", "EUR-IS-1", gputide.Place{Country: "is", Continent: "europe", NameEN: "Iceland", NameZH: "冰岛"}},
+		{"aws", "aws", "us-east-1", gputide.Place{Country: "us", Continent: "north-america", NameEN: "United States", NameZH: "美国", CountryEN: "United States", CountryZH: "美国"}},
+		{"aws", "aws", "eu-central-1", gputide.Place{Country: "de", City: "Frankfurt", Continent: "europe", NameEN: "Frankfurt, Germany", NameZH: "德国法兰克福", CountryEN: "Germany", CountryZH: "德国"}},
+		{"aws", "aws-cn", "cn-north-1", gputide.Place{Country: "cn", City: "Beijing", Continent: "asia", MainlandCN: true, NameEN: "Beijing, China", NameZH: "中国北京", CountryEN: "China", CountryZH: "中国"}},
+		{"aws", "", "us-east-1-bue-1", gputide.Place{Country: "ar", City: "Buenos Aires", Continent: "south-america", NameEN: "Buenos Aires, Argentina", NameZH: "阿根廷布宜诺斯艾利斯", CountryEN: "Argentina", CountryZH: "阿根廷"}},
+		{"alibaba", "intl", "cn-hongkong", gputide.Place{Country: "hk", City: "Hong Kong", Continent: "asia", NameEN: "Hong Kong", NameZH: "中国香港", CountryEN: "Hong Kong", CountryZH: "中国香港"}},
+		{"alibaba", "cn", "ap-southeast-1", gputide.Place{Country: "sg", City: "Singapore", Continent: "asia", NameEN: "Singapore", NameZH: "新加坡", CountryEN: "Singapore", CountryZH: "新加坡"}},
+		{"huawei", "", "ap-southeast-1", gputide.Place{Country: "hk", City: "Hong Kong", Continent: "asia", NameEN: "Hong Kong", NameZH: "中国香港", CountryEN: "Hong Kong", CountryZH: "中国香港"}},
+		{"azure", "", "norwayeast", gputide.Place{Country: "no", Continent: "europe", NameEN: "Norway", NameZH: "挪威", CountryEN: "Norway", CountryZH: "挪威"}},
+		{"runpod", "", "EUR-IS-1", gputide.Place{Country: "is", Continent: "europe", NameEN: "Iceland", NameZH: "冰岛", CountryEN: "Iceland", CountryZH: "冰岛"}},
 	} {
 		got, ok := r.Lookup(tc.provider, tc.partition, tc.region)
 		if diff := cmp.Diff(tc.want, got); !ok || diff != "" {
@@ -48,6 +49,27 @@ func TestLookup(t *testing.T) {
 	}
 	if p, ok := r.Lookup("nobody", "", "us-east-1"); ok {
 		t.Errorf("unknown provider: %+v", p)
+	}
+}
+
+// TestPlacesHaveBothNames holds that a place can be shown and asked for in
+// English and in Chinese.
+func TestPlacesHaveBothNames(t *testing.T) {
+	r := testRegions(t)
+	han := func(s string) bool {
+		return strings.ContainsFunc(s, func(c rune) bool { return unicode.Is(unicode.Han, c) })
+	}
+	for key, p := range r.places {
+		if p.NameEN == "" || han(p.NameEN) || !han(p.NameZH) || p.CountryEN == "" || !han(p.CountryZH) || !strings.HasPrefix(p.NameZH, p.CountryZH) {
+			t.Errorf("%s: %+v", key, p)
+		}
+	}
+	for _, region := range [][2]string{
+		{"alibaba", "cn-guangzhou"}, {"tencent", "ap-guangzhou"}, {"huawei", "cn-south-1"}, {"volcengine", "cn-guangzhou"},
+	} {
+		if p, ok := r.Lookup(region[0], "", region[1]); !ok || p.NameZH != "中国广州" || p.City != "Guangzhou" {
+			t.Errorf("%s: %+v", region, p)
+		}
 	}
 }
 
