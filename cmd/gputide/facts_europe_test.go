@@ -12,7 +12,8 @@ const scalewayCatalogue = "https://api.scaleway.com/product-catalog/v2alpha1/pub
 // come out. Figures: the SOURCES.md of the shared recordings. beside reads a file
 // of the folder of a provider.
 func europeRecordings(beside func(provider string) func(name string) []byte) []recording {
-	return append(scalewayRecordings(beside("scaleway")), ovhRecordings()...)
+	all := append(scalewayRecordings(beside("scaleway")), ovhRecordings()...)
+	return append(all, exoscaleRecordings()...)
 }
 
 func scalewayRecordings(read func(string) []byte) []recording {
@@ -164,4 +165,54 @@ func ovhCatalogue(body []byte) fixture {
 		exchanges: []exchange{{Source: "catalogue-de", URL: "https://eu.api.ovh.com/v1/order/catalog/public/cloud?ovhSubsidiary=DE", File: "de.json"}},
 		files:     map[string][]byte{"de.json": bytes.Replace(body, []byte("{"), locale, 1)},
 	}
+}
+
+func exoscaleRecordings() []recording {
+	offers := func(more ...string) []string {
+		return append([]string{"query", "offers", "--provider", "exoscale", "--all"}, more...)
+	}
+	return []recording{{
+		name: "opencompute_pricing.json", provider: "exoscale", at: "2026-10-01T00:00:00Z",
+		wrap: func(body []byte) fixture {
+			return fixture{
+				exchanges: []exchange{{Source: "pricing", URL: "https://portal.exoscale.com/api/pricing/opencompute", File: "pricing.json"}},
+				files:     map[string][]byte{"pricing.json": body},
+			}
+		},
+		facts: []claim{
+			{"one number in three currencies is three offers", offers("--type", "gpu3.huge"), has(
+				"instance_type currency published.amount published.unit tax accelerator.count",
+				"gpu3.huge CHF 8.36270000 h excluded <null>", "gpu3.huge EUR 8.36270000 h excluded <null>", "gpu3.huge USD 8.36270000 h excluded <null>",
+			)},
+			{"the anchors, in euros", offers("--type", "gpu*.small,gpurtx6000pro.huge"), has(
+				"instance_type currency published.amount accelerator.slug", exoscaleAnchors()...,
+			)},
+			{"26 of 60 prices are of GPU instances, 8 of no instance, in each currency", []string{"runs", "show", "1"}, leftOut(
+				"pricing", "78", `{"not_accelerated":78,"other_product":24}`,
+			)},
+		},
+		edits: []mutation{
+			{"one digit of a price", `8.36270000`, `8.36280000`},
+			{"a currency lost", `"chf"`, `"gbp"`},
+			{"a price lost", `"running_gpu3_huge": "8.36270000"`, `"running_gpu3_huge": "0E-8"`},
+			{"the prefix renamed", `"running_`, `"runs_`},
+			{"two columns swapped", `running_gpu3_huge`, `running_gpu9_huge`},
+		},
+	}}
+}
+
+// exoscaleAnchors are the prices of the shared notes, which are the same in each
+// currency.
+func exoscaleAnchors() []string {
+	var rows []string
+	for _, c := range []string{"CHF", "EUR", "USD"} {
+		for _, row := range []string{
+			"gpu.small %s 1.16806000 <null>", "gpu2.small %s 1.37500000 <null>", "gpu3.small %s 1.04530000 <null>",
+			"gpua30.small %s 1.22645833 a30-24gb", "gpua5000.small %s 1.34028000 rtx-a5000-24gb", "gpu3080ti.small %s 0.92361000 rtx-3080-ti-12gb",
+			"gpurtx6000pro.small %s 2.15277778 <null>", "gpurtx6000pro.huge %s 15.97222220 <null>",
+		} {
+			rows = append(rows, fmt.Sprintf(row, c))
+		}
+	}
+	return rows
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gputide/gputide/providers/aws"
 	"github.com/gputide/gputide/providers/azure"
 	"github.com/gputide/gputide/providers/ecb"
+	"github.com/gputide/gputide/providers/exoscale"
 	"github.com/gputide/gputide/providers/gcp"
 	"github.com/gputide/gputide/providers/huawei"
 	"github.com/gputide/gputide/providers/ibm"
@@ -31,6 +32,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		aws.New(f, awsConfig(secret, regions)),
 		azure.New(f, azureConfig(secret, regions)),
 		ecb.New(f),
+		exoscale.New(f),
 		gcp.New(f, gcpConfig(secret)),
 		huawei.New(f, huaweiConfig(secret, regions)),
 		ibm.New(f, secret("GPUTIDE_IBM_API_KEY")),
