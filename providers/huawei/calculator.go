@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ func calculatorURL(host, what string) string {
 func (s *site) ask(source, what string, query url.Values) fetch.Request {
 	return fetch.Request{
 		Source: source, URL: calculatorURL(s.host, what) + "?" + query.Encode(), Accept: "application/json",
-		Header: http.Header{"Origin": {"https://www.huaweicloud.com"}, "Referer": {s.page}},
+		Header: map[string][]string{"Origin": {"https://www.huaweicloud.com"}, "Referer": {s.page}},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -95,7 +94,7 @@ func (r *run) stock(part string) gputide.Scope {
 
 // flavorRows reads the list named flavors of a signed answer.
 func (r *run) flavorRows(ctx context.Context, source, address string) ([]json.RawMessage, string, error) {
-	header, err := r.header(http.MethodGet, address, nil)
+	header, err := r.header("GET", address, nil)
 	if err != nil {
 		return nil, "", err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +93,7 @@ func (r *run) rate(ctx context.Context, source, address, part string, products [
 		if err != nil {
 			return nil, nil, err
 		}
-		header, err := r.header(http.MethodPost, address, body)
+		header, err := r.header("POST", address, body)
 		if err != nil {
 			return nil, nil, err
 		}

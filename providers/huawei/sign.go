@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -19,8 +18,8 @@ const (
 // header returns the headers of a signed request
 // (https://support.huaweicloud.com/devg-apisign/api-sign-algorithm.html). A replay
 // needs no key.
-func (p *Provider) header(method, address string, body []byte) (http.Header, error) {
-	h := http.Header{"Content-Type": {"application/json"}}
+func (p *Provider) header(method, address string, body []byte) (map[string][]string, error) {
+	h := map[string][]string{"Content-Type": {"application/json"}}
 	if p.http.Replaying() {
 		return h, nil
 	}
@@ -34,9 +33,11 @@ func (p *Provider) header(method, address string, body []byte) (http.Header, err
 		return nil, gputide.ErrInvalid
 	}
 	at := p.cfg.Now().UTC().Format(sdkDate)
-	h.Set("X-Sdk-Date", at)
-	h.Set("Authorization", algorithm+" Access="+p.cfg.AccessKey+", SignedHeaders="+signedHeaders+
-		", Signature="+signature(p.cfg.SecretKey, method, u, at, body))
+	h["X-Sdk-Date"] = []string{at}
+	h["Authorization"] = []string{
+		algorithm + " Access=" + p.cfg.AccessKey + ", SignedHeaders=" + signedHeaders +
+			", Signature=" + signature(p.cfg.SecretKey, method, u, at, body),
+	}
 	return h, nil
 }
 

@@ -24,7 +24,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -90,9 +89,9 @@ func markets() []gputide.Market { return []gputide.Market{gputide.OnDemand, gput
 
 // ask returns a request with the headers of the page.
 func ask(source, address string, body []byte) fetch.Request {
-	h := http.Header{"Origin": {"https://www.volcengine.com"}, "Referer": {page}}
+	h := map[string][]string{"Origin": {"https://www.volcengine.com"}, "Referer": {page}}
 	if body != nil {
-		h.Set("Content-Type", "application/json")
+		h["Content-Type"] = []string{"application/json"}
 	}
 	return fetch.Request{Source: source, URL: address, Header: h, Body: body, Accept: "application/json"}
 }
