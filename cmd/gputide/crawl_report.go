@@ -218,7 +218,7 @@ func sourceProblem(s *gputide.SourceReport, err error, info gputide.Info) (probl
 		}
 		return p, true
 	case strings.Contains(s.Message, gputide.ErrNotInFixture.Error()):
-		p.Kind = problemFixture
+		p.Kind, p.Text = problemFixture, strings.TrimPrefix(s.Message, s.Source+": ")
 		return p, true
 	}
 	return p, false

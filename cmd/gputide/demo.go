@@ -67,7 +67,7 @@ func (m *Main) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	evidence := demoStep{"Where the cheapest of the machines with eight H100 comes from", []string{"explain", id}}
+	evidence := demoStep{"Where the price of the first of them comes from", []string{"explain", id}}
 	if err := d.show(ctx, []demoStep{evidence}); err != nil {
 		return err
 	}
@@ -127,14 +127,14 @@ func (d *demo) stock() []demoStep {
 
 // demoExplained asks for the offers of which the first is explained.
 func demoExplained() []string {
-	return []string{"query", "offers", "--gpu", "h100", "--count", "8", "--limit", "5"}
+	return []string{"query", "offers", "--gpu", "h100", "--count", "8", "--market", "on_demand", "--limit", "5"}
 }
 
 // demoQuestions are the commands that ask.
 func demoQuestions() []demoStep {
 	return []demoStep{
 		{"The cheapest H100", []string{"query", "offers", "--gpu", "h100", "--limit", "3"}},
-		{"The cheapest machines with eight of them", demoExplained()},
+		{"The cheapest machines with eight of them, on demand", demoExplained()},
 		{"The cheapest RTX 4090", []string{"query", "offers", "--gpu", "rtx-4090", "--limit", "3"}},
 		{
 			"How the spot price of eight H100 moved at GCP",

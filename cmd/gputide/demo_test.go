@@ -33,7 +33,7 @@ func TestDemo(t *testing.T) {
 		"runpod    ok",
 		"lambda    ok",
 		"$ gputide query offers --gpu h100 ",
-		"$2.69/gpu/h",
+		"$21.52",
 		"$ gputide query offers --gpu rtx-4090 ",
 		"$0.34/gpu/h",
 		"2026-07  $43.8044",                    // the trend's last bucket
