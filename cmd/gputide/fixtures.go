@@ -62,31 +62,8 @@ func (m *Main) exportFixture(ctx context.Context, o fixturesFlags) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.provider == "":
-		return usagef("fixtures export needs --provider; gputide providers lists them")
-	case o.dir == "":
-		return usagef("fixtures export needs --out: the folder to write %s/ into", o.provider)
-	case o.archive == "off":
-		return usagef("fixtures export reads the archive: --from-archive cannot be off")
-	}
-	at, err := parseTime("at", o.at)
+	a, at, err := m.exportFrom(o)
 	if err != nil {
-		return err
-	}
-	if err := m.checkProvider(o.provider); err != nil {
-		return err
-	}
-	if o.archive != "" {
-		if _, err := os.Stat(o.archive); err != nil {
-			return usagef("--from-archive: %w", err)
-		}
-	}
-	a, err := m.openArchive(o.archive)
-	if err != nil {
-		return err
-	}
-	if at, err = runAt(a, o.provider, at); err != nil {
 		return err
 	}
 	archived, err := a.Replay(o.provider, at)
@@ -114,6 +91,34 @@ func (m *Main) exportFixture(ctx context.Context, o fixturesFlags) error {
 	fmt.Fprintf(m.Stdout, "%s: the run of %s, %d exchanges, %d files, %s, %d values replaced; it gives the same %d offer rows\n",
 		clean(out.Dir), out.At, out.Exchanges, out.Files, bytesText(out.Bytes), out.Scrubbed, out.Offers)
 	return nil
+}
+
+// exportFrom checks the flags and finds the run.
+func (m *Main) exportFrom(o fixturesFlags) (a *fetch.Archive, at time.Time, err error) {
+	switch {
+	case o.provider == "":
+		return nil, at, usagef("fixtures export needs --provider; gputide providers lists them")
+	case o.dir == "":
+		return nil, at, usagef("fixtures export needs --out: the folder to write %s/ into", o.provider)
+	case o.archive == "off":
+		return nil, at, usagef("fixtures export reads the archive: --from-archive cannot be off")
+	}
+	if at, err = parseTime("at", o.at); err != nil {
+		return nil, at, err
+	}
+	if err := m.checkProvider(o.provider); err != nil {
+		return nil, at, err
+	}
+	if o.archive != "" {
+		if _, err := os.Stat(o.archive); err != nil {
+			return nil, at, usagef("--from-archive: %w", err)
+		}
+	}
+	if a, err = m.openArchive(o.archive); err != nil {
+		return nil, at, err
+	}
+	at, err = runAt(a, o.provider, at)
+	return a, at, err
 }
 
 // sameRows holds that the exported fixture reads as the archived run does.
