@@ -253,33 +253,55 @@ func (r *run) levels(scope gputide.Scope, answer *stockAnswer, types map[string]
 	if answer.AvailableZones == nil {
 		return drift(sourceStock, "$.AvailableZones", "an object", "none")
 	}
-	read, bad := 0, 0
+	read, bad, added := 0, 0, 0
 	for _, z := range answer.AvailableZones.AvailableZone {
 		for _, group := range z.AvailableResources.AvailableResource {
 			for _, row := range group.SupportedResources.SupportedResource {
 				read++
-				level, ok := map[string]int64{"Available": gputide.AvailabilityYes, "SoldOut": gputide.AvailabilityNone}[row.Status]
-				switch {
-				case !ok, row.Value == "", z.ZoneID == "":
-					bad++
-					r.b.SkipUnknown(sourceStock, scope, "bad_row", fmt.Sprintf("%s %+v", z.ZoneID, row))
-				case !r.accelerated(row.Value):
+				level, known := map[string]int64{"Available": gputide.AvailabilityYes, "SoldOut": gputide.AvailabilityNone}[row.Status]
+				if row.Value != "" && !r.accelerated(row.Value) {
 					r.b.Omit(sourceStock, "other_type", 1)
-				default:
-					types[row.Value] = true
-					r.b.Signal(gputide.Signal{
-						Source: sourceStock, Name: gputide.SignalAvailability, Value: level,
-						Key: gputide.Key{Region: scope.Region, Zone: z.ZoneID, InstanceType: row.Value, Market: scope.Market},
-					})
+					continue
 				}
+				if row.Value != "" {
+					types[row.Value] = true
+				}
+				if row.Value == "" || !known || z.ZoneID == "" {
+					bad++
+					r.badStock(scope, row.Value, z.ZoneID+" "+row.Value+" "+row.Status)
+					continue
+				}
+				added++
+				r.b.Signal(gputide.Signal{
+					Source: sourceStock, Name: gputide.SignalAvailability, Value: level,
+					Key: gputide.Key{Region: scope.Region, Zone: z.ZoneID, InstanceType: row.Value, Market: scope.Market},
+				})
 			}
 		}
 	}
 	switch {
 	case read == 0:
 		return fmt.Errorf("%s: %w: AvailableZones of %s", sourceStock, gputide.ErrEmpty, scope.Region)
-	case read == bad:
-		return drift(sourceStock, "$.AvailableZones", "a zone, a type and a status", "none in any row")
+	case bad > 0 && added == 0:
+		return drift(sourceStock, "$.AvailableZones", "a zone, a type and a status", "none in any row of ours")
 	}
 	return nil
+}
+
+// badStock counts a row of stock that cannot be read. One without a type may be
+// any: nothing is concluded from what its market is not asked for.
+func (r *run) badStock(scope gputide.Scope, name, detail string) {
+	r.b.SkipUnknown(sourceStock, scope, "bad_row", detail)
+	scope.Signal = ""
+	switch {
+	case name != "":
+	case scope.Market == gputide.Spot:
+		r.b.SkipUnknown(sourceSpot, scope, "unnamed_type", detail)
+	default:
+		scope.Part = partQuote
+		for _, m := range listMarkets() {
+			scope.Market = m
+			r.b.SkipUnknown(sourcePrice, scope, "unnamed_type", detail)
+		}
+	}
 }

@@ -45,7 +45,7 @@ func live(n answers) *Provider {
 
 // askOnce asks one action of a network that answers as told, and counts how often it
 // was asked and with how many nonces.
-func askOnce(ctx context.Context, texts ...string) (err error, asked, nonces int) {
+func askOnce(ctx context.Context, texts ...string) (asked, nonces int, err error) {
 	seen := map[string]bool{}
 	var mu sync.Mutex
 	p := live(func(r *http.Request) (int, string) {
@@ -64,7 +64,7 @@ func askOnce(ctx context.Context, texts ...string) (err error, asked, nonces int
 	if err == nil && into.RequestId != "1" {
 		err = errors.New("another answer")
 	}
-	return err, asked, len(seen)
+	return asked, len(seen), err
 }
 
 // TestThrottling shows that a request that ECS puts off is signed and sent
@@ -86,7 +86,7 @@ func TestThrottling(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				err, asked, nonces := askOnce(t.Context(), tt.answers...)
+				asked, nonces, err := askOnce(t.Context(), tt.answers...)
 				if !errors.Is(err, tt.want) || asked != tt.asked || nonces != tt.asked {
 					t.Errorf("%v after %d requests of %d nonces; want %v after %d", err, asked, nonces, tt.want, tt.asked)
 				}
@@ -205,7 +205,7 @@ func TestAskEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		err, asked, _ := askOnce(ctx, `{"Code":"Throttling","Message":"no"}`)
+		asked, _, err := askOnce(ctx, `{"Code":"Throttling","Message":"no"}`)
 		if !errors.Is(err, context.DeadlineExceeded) || asked == 0 {
 			t.Errorf("%v after %d requests", err, asked)
 		}

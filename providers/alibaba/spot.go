@@ -213,8 +213,8 @@ func (r *run) samples(ctx context.Context, region, name string, from time.Time, 
 		if err != nil {
 			return nil, err
 		}
-		if page.SpotPrices == nil {
-			return nil, drift(sourceSpot, "$.SpotPrices", "an object", "none")
+		if page.SpotPrices == nil || page.SpotPrices.SpotPriceType == nil {
+			return nil, drift(sourceSpot, "$.SpotPrices.SpotPriceType", "a list", "none")
 		}
 		rows := page.SpotPrices.SpotPriceType
 		if len(rows) > 0 {

@@ -95,15 +95,15 @@ func (p *Provider) CrawlSpecs(ctx context.Context, b *gputide.Batch) error {
 			continue
 		}
 		named++
-		if t.GPUs != nil {
-			counted++
-		}
 		if strings.HasPrefix(t.ID, testTypes) {
 			b.Omit(sourceTypes, "test_type", 1)
 			continue
 		}
 		spec := t.spec(table)
-		accelerated[t.ID] = isAccelerated(&spec.Device)
+		if t.GPUs != nil { // else the table says it
+			counted++
+			accelerated[t.ID] = isAccelerated(&spec.Device)
+		}
 		for _, s := range sites() {
 			spec.Partition = s.partition
 			b.Spec(spec)
