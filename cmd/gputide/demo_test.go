@@ -30,8 +30,8 @@ func TestDemo(t *testing.T) {
 	out := c.must(t, "demo")
 	for _, want := range []string{
 		"$ gputide crawl --fixtures ",
-		"runpod    ok",
-		"lambda    ok",
+		"runpod      ok",
+		"lambda      ok",
 		"$ gputide query offers --gpu h100 ",
 		"$21.52",
 		"$ gputide query offers --gpu rtx-4090 ",
