@@ -46,7 +46,7 @@ func serveLive(t *testing.T, provider string) roundTrip {
 // TestExportedFixture crawls a live source into the archive, exports the run and
 // crawls the export: the offers are the same.
 func TestExportedFixture(t *testing.T) {
-	for _, provider := range []string{"alibaba", "ecb", "lambda", "runpod"} {
+	for _, provider := range []string{"ecb", "lambda", "runpod"} {
 		t.Run(provider, func(t *testing.T) {
 			c := testMain(t)
 			c.Transport = serveLive(t, provider)
