@@ -34,7 +34,8 @@ type trendGroup struct {
 
 // trendCell is one group in one bucket.
 type trendCell struct {
-	prices, firsts, lasts *samples[int64]
+	prices                *samples[int64]
+	firsts, lasts         []int64 // of each series
 	rows                  int
 	series, entered, left int
 	changes               int
@@ -49,9 +50,7 @@ type link struct {
 
 func (g *trendGroup) cell(i int) *trendCell {
 	if g.cells[i] == nil {
-		g.cells[i] = &trendCell{
-			prices: newPrices(), firsts: newPrices(), lasts: newPrices(),
-		}
+		g.cells[i] = &trendCell{prices: newPrices()}
 	}
 	return g.cells[i]
 }
@@ -154,8 +153,7 @@ func (c *trendCell) add(r *reading, s *slice) {
 	c.series++
 	c.rows += s.rows
 	c.covered += s.covered
-	c.firsts.add(s.first, 1)
-	c.lasts.add(s.last, 1)
+	c.firsts, c.lasts = append(c.firsts, s.first), append(c.lasts, s.last)
 }
 
 // meanOf returns the mean of weighted prices; there must be one.
@@ -254,7 +252,7 @@ func (row *TrendRow) fill(c *trendCell, length uint64, ask *trendAsk) {
 	least, greatest := c.prices.ends()
 	row.Min, row.Max, row.Mean = moneyOf(least), moneyOf(greatest), moneyOf(mean(c.prices))
 	row.P5, row.P50, row.P95 = moneyOf(percentile(c.prices, ask.over, 5)), moneyOf(percentile(c.prices, ask.over, 50)), moneyOf(percentile(c.prices, ask.over, 95))
-	row.First, row.Last = moneyOf(percentile(c.firsts, ask.over, 50)), moneyOf(percentile(c.lasts, ask.over, 50))
+	row.First, row.Last = moneyOf(middle(c.firsts, ask.over)), moneyOf(middle(c.lasts, ask.over))
 	if *row.First > 0 {
 		moved := big.NewRat(int64(*row.Last), int64(*row.First))
 		row.ChangePct = NewPercent(moved.Sub(moved, big.NewRat(1, 1)))
@@ -262,6 +260,17 @@ func (row *TrendRow) fill(c *trendCell, length uint64, ask *trendAsk) {
 	if ask.budget != nil {
 		row.ShareOfTimeLE = share(c.prices.within(func(v int64) bool { return v <= int64(*ask.budget) }), c.prices.weight)
 	}
+}
+
+// middle returns the median of prices of equal weight, which it sorts; there
+// must be one.
+func middle(list []int64, over Over) int64 {
+	slices.Sort(list)
+	at := (len(list) - 1) / 2
+	if over == OverTime || len(list)%2 == 1 {
+		return list[at]
+	}
+	return interpolate(list[at], list[at+1], 50)
 }
 
 // index chains the geometric means of matched series' moves from 100 in the

@@ -23,7 +23,9 @@ const (
 // An entry is as new as the transaction that read it; a commit that changes a
 // scope raises the bar.
 type runCache struct {
-	mu     sync.Mutex
+	reading sync.Mutex // held while a timeline is read, so that it is read once
+
+	mu     sync.Mutex // guards what follows
 	months map[monthKey]*list.Element
 	order  list.List // of *cachedMonth, most recent first
 	held   int

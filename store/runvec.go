@@ -52,6 +52,13 @@ func monthStart(month uint16) uint32 {
 	return uint32(time.Date(1970, time.Month(int(month)+1), 1, 0, 0, 0, 0, time.UTC).Unix())
 }
 
+// monthBounds returns the first second of a month and the first behind it, or
+// behind what a mark can tell.
+func monthBounds(month uint16) (start, end uint64) {
+	first := func(m int) uint64 { return uint64(time.Date(1970, time.Month(m+1), 1, 0, 0, 0, 0, time.UTC).Unix()) }
+	return first(int(month)), min(first(int(month)+1), maxSeconds+1)
+}
+
 // encodeMarks packs the marks of one month. A run like the one before it costs
 // its time step alone.
 func encodeMarks(month uint16, marks []mark) []byte {
@@ -87,8 +94,8 @@ func appendMark(out []byte, prev, m mark, first bool) []byte {
 // decodeMarks unpacks a month.
 func decodeMarks(marks []mark, month uint16, b []byte) ([]mark, error) {
 	r := reader{b: b}
-	cur := mark{at: monthStart(month)}
-	at := uint64(cur.at)
+	var cur mark
+	at, end := monthBounds(month)
 	for first := true; len(r.b) > 0 && !r.bad; first = false {
 		head := r.uvarint()
 		at += head >> 1
@@ -98,9 +105,7 @@ func decodeMarks(marks []mark, month uint16, b []byte) ([]mark, error) {
 			r.readMark(&cur)
 		}
 		cur.at = uint32(at)
-		if at > maxSeconds || (!r.bad && monthOf(cur.at) != month) {
-			r.bad = true
-		}
+		r.bad = r.bad || at >= end
 		if !r.bad {
 			marks = append(marks, cur)
 		}

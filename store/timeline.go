@@ -24,7 +24,6 @@ type markRun struct {
 
 // add takes in the marks of the next month.
 func (t *timeline) add(marks []mark) {
-	t.ats = slices.Grow(t.ats, len(marks))
 	for i := range marks {
 		m := &marks[i]
 		if n := len(t.runs); n > 0 {
@@ -99,10 +98,12 @@ func (r *markReader) timeline(scope, from uint32) (*timeline, error) {
 	if l.time != nil && l.time.month <= month {
 		return l.time, nil
 	}
+	r.cache.reading.Lock() // readers of the same series want the same timelines
+	defer r.cache.reading.Unlock()
 	t, ok := r.cache.timeline(scope, r.tx)
 	if !ok || t.month > month {
 		var err error
-		if t, err = r.readTimeline(scope, month); err != nil {
+		if t, err = r.readTimeline(l, month); err != nil {
 			return nil, err
 		}
 		r.cache.putTimeline(scope, r.tx, t)
@@ -111,14 +112,18 @@ func (r *markReader) timeline(scope, from uint32) (*timeline, error) {
 	return t, nil
 }
 
-func (r *markReader) readTimeline(scope uint32, month uint16) (*timeline, error) {
+func (r *markReader) readTimeline(l *scopeLine, month uint16) (*timeline, error) {
 	t := &timeline{month: month}
 	var marks []mark
 	c := r.b.Cursor()
-	for k, v := c.Seek(runsKey(scope, month)); len(k) == 6 && be32(k) == scope; k, v = c.Next() {
+	for k, v := c.Seek(runsKey(l.scope, month)); len(k) == 6 && be32(k) == l.scope; k, v = c.Next() {
 		var err error
 		if marks, err = decodeMarks(marks[:0], binary.BigEndian.Uint16(k[4:]), v); err != nil {
 			return nil, err
+		}
+		if t.ats == nil { // months are much alike
+			first, _ := slices.BinarySearch(l.months, month)
+			t.ats = make([]uint32, 0, (len(marks)+1)*(len(l.months)-first))
 		}
 		t.add(marks)
 	}
