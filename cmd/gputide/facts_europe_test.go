@@ -13,7 +13,8 @@ const scalewayCatalogue = "https://api.scaleway.com/product-catalog/v2alpha1/pub
 // of the folder of a provider.
 func europeRecordings(beside func(provider string) func(name string) []byte) []recording {
 	all := append(scalewayRecordings(beside("scaleway")), ovhRecordings()...)
-	return append(all, exoscaleRecordings()...)
+	all = append(all, exoscaleRecordings()...)
+	return append(all, seewebRecordings()...)
 }
 
 func scalewayRecordings(read func(string) []byte) []recording {
@@ -212,6 +213,58 @@ func exoscaleAnchors() []string {
 			"gpurtx6000pro.small %s 2.15277778 <null>", "gpurtx6000pro.huge %s 15.97222220 <null>",
 		} {
 			rows = append(rows, fmt.Sprintf(row, c))
+		}
+	}
+	return rows
+}
+
+func seewebRecordings() []recording {
+	offers := func(more ...string) []string {
+		return append([]string{"query", "offers", "--provider", "seeweb", "--all"}, more...)
+	}
+	return []recording{{
+		name: "cloud_server_gpu_page_2026-09-15.html", provider: "seeweb", at: "2026-09-15T00:00:00Z",
+		wrap: func(body []byte) fixture {
+			return fixture{
+				exchanges: []exchange{{
+					Source: "page", URL: "https://www.seeweb.it/en/products/cloud-server-gpu", File: "page.html",
+					Headers: map[string]string{"Content-Type": "text/html; charset=utf-8"},
+				}},
+				files: map[string][]byte{"page.html": body},
+			}
+		},
+		facts: []claim{
+			{"prices per card, on demand and reserved", offers("--type", "*×1"), has(
+				"instance_type market term published.amount published.basis currency accelerator.model", seewebPrices()...,
+			)},
+			{"the price of a server is that of its cards, whatever memory the page shows", offers("--type", "*×2,*×8", "--market", "on_demand"), has(
+				"instance_type price", "NVIDIA H200×2 5.2", "NVIDIA H100×2 3.78", "NVIDIA A100×2 2.3",
+				"NVIDIA H200×8 20.8", "NVIDIA H100×8 15.12", "NVIDIA A100×8 9.2",
+			)},
+			{"servers of 1, 2, 4 and 8 cards: 48 offers", []string{"runs", "show", "1"}, leftOut("page", "48", "{}")},
+		},
+		edits: []mutation{
+			{"one digit of a price", `<span>1.89</span>`, `<span>1.88</span>`},
+			{"one digit of a reserved price", `<span>2.21</span>`, `<span>2.22</span>`},
+			{"a number of cards", `<option value="2">2<`, `<option value="3">3<`},
+			{"a class renamed", `hourly_6mnths`, `hourly_half`},
+			{"another currency", `&euro;`, `&#36;`},
+			{"a card renamed", `NVIDIA A100`, `NVIDIA A10`},
+		},
+	}}
+}
+
+// seewebPrices are the prices per card of the shared notes. Which of the two A100
+// it is, the page does not say.
+func seewebPrices() []string {
+	var rows []string
+	for name, p := range map[string][5]string{
+		"H200": {"2.60", "2.47", "2.34", "2.21", "h200"},
+		"H100": {"1.89", "1.80", "1.70", "1.61", "h100"},
+		"A100": {"1.15", "1.09", "1.03", "0.98", "<null>"},
+	} {
+		for i, term := range []string{"on_demand <null>", "commitment 3mo", "commitment 6mo", "commitment 1y"} {
+			rows = append(rows, fmt.Sprintf("NVIDIA %s×1 %s %s accelerator EUR %s", name, term, p[i], p[4]))
 		}
 	}
 	return rows

@@ -17,6 +17,7 @@ import (
 	"github.com/gputide/gputide/providers/ovh"
 	"github.com/gputide/gputide/providers/runpod"
 	"github.com/gputide/gputide/providers/scaleway"
+	"github.com/gputide/gputide/providers/seeweb"
 	"github.com/gputide/gputide/providers/tencent"
 	"github.com/gputide/gputide/providers/ucloud"
 	"github.com/gputide/gputide/providers/volcengine"
@@ -41,6 +42,7 @@ func Providers(f *fetch.Fetcher, secret func(env string) string, regions []strin
 		ovh.New(f),
 		runpod.New(f),
 		scaleway.New(f, regions),
+		seeweb.New(f),
 		tencent.New(f, tencentConfig(secret, regions)),
 		ucloud.New(f, ucloudConfig(secret, regions)),
 		volcengine.New(f),
