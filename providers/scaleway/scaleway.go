@@ -21,7 +21,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -236,10 +235,11 @@ func decode(source string, resp *fetch.Response, into any) error {
 }
 
 // announced returns the number of rows of all pages of an instance list.
-func announced(source string, h http.Header) (int, error) {
-	n, err := strconv.Atoi(h.Get("X-Total-Count"))
+func announced(source string, resp *fetch.Response) (int, error) {
+	text := resp.Header.Get("X-Total-Count")
+	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, drift(source, "header X-Total-Count", "a number", h.Get("X-Total-Count"))
+		return 0, drift(source, "header X-Total-Count", "a number", text)
 	}
 	return n, nil
 }

@@ -131,7 +131,7 @@ func (p *Provider) servers(ctx context.Context, source, pattern string, z zone) 
 		if err := decode(source, resp, &page); err != nil {
 			return 0, 0, err
 		}
-		total, err := announced(source, resp.Header)
+		total, err := announced(source, resp)
 		if err != nil {
 			return 0, 0, err
 		}
