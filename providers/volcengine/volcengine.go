@@ -64,9 +64,10 @@ func (*Provider) Info() gputide.Info { return info() }
 func info() gputide.Info {
 	hosts := []string{"www.volcengine.com"}
 	return gputide.Info{
-		Name:  "volcengine",
-		Title: "Volcengine ECS",
-		Home:  page,
+		Name:    "volcengine",
+		Title:   "Volcengine ECS",
+		TitleZH: "火山引擎",
+		Home:    page,
 		Sources: []gputide.Source{{
 			ID: sourceTemplate, Title: "Instance types of the pricing page", URL: templateURL, Doc: page, Hosts: hosts,
 			Auth: gputide.AuthNone, MaxBytes: maxBody,
