@@ -32,8 +32,8 @@ func TestDemo(t *testing.T) {
 	words := regexp.MustCompile(` +`).ReplaceAllString(out, " ") // however wide the columns are
 	for _, want := range []string{
 		"$ gputide crawl --fixtures ",
-		"runpod      ok",
-		"lambda      ok",
+		"runpod ok",
+		"lambda ok",
 		"$ gputide query offers --gpu h100 ",
 		"$21.52",
 		"$ gputide query offers --gpu rtx-4090 ",
