@@ -47,7 +47,7 @@ func (c *Client) newError(source, address string, kind, cause error) *gputide.Fe
 }
 
 // statusError returns the error of an answer that is no success.
-func (c *Client) statusError(source string, resp *http.Response, ca *call) error {
+func (c *Client) statusError(source string, resp *http.Response, ca *call) *gputide.FetchError {
 	fe := c.newError(source, resp.Request.URL.String(), StatusKind(resp.StatusCode), nil)
 	fe.Status = resp.StatusCode
 	fe.Attempt = ca.attempts

@@ -37,6 +37,10 @@ type Request struct {
 	// more.
 	KeepRule string
 
+	// Explain gives the error of an answer that is no success: fe says its status,
+	// body is the start of what it says. Without it fe is returned.
+	Explain func(fe *gputide.FetchError, body []byte) error
+
 	// NoArchive keeps request and answer out of the archive: for answers that are
 	// themselves credentials.
 	NoArchive bool
@@ -72,7 +76,12 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	}
 	if resp.StatusCode/100 != 2 {
 		defer closeQuietly(resp.Body)
-		return nil, c.statusError(r.Source, resp, ca)
+		fe := c.statusError(r.Source, resp, ca)
+		if r.Explain == nil {
+			return nil, fe
+		}
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // of one cut short the start is known
+		return nil, r.Explain(fe, body)
 	}
 	return &Response{
 		Status:  resp.StatusCode,

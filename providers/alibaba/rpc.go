@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"strings"
 	"time"
 
@@ -43,8 +41,6 @@ const (
 	// or knows its nonce. fetch repeats a request as it is; these need another.
 	maxSigned = 4
 	signPause = 2 * time.Second
-
-	maxRefusal = 64 << 10
 )
 
 // host returns the host of ECS in a region. Hosts of other regions answer for
@@ -101,30 +97,28 @@ func (p *Provider) signed(action string, params map[string]string) string {
 	}
 	maps.Copy(all, params)
 	query := canonical(all)
-	return query + "&Signature=" + percent(signature(key.AccessKeySecret, http.MethodGet, query))
+	return query + "&Signature=" + percent(signature(key.AccessKeySecret, "GET", query))
 }
 
 // rpcTime is the form of moments in requests and answers.
 const rpcTime = "2006-01-02T15:04:05Z"
 
 func (p *Provider) send(ctx context.Context, source, address, signed string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, signed, nil)
-	if err != nil {
-		return fmt.Errorf("%s: %w: malformed address %s", source, gputide.ErrInvalid, address)
-	}
-	resp, err := p.http.HTTPClient(source).Do(req)
-	if err != nil {
-		return cause(ctx, source, address, err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode/100 != 2 {
+	refused := func(fe *gputide.FetchError, body []byte) error {
 		var e rpcError
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
-		if err := fetch.Unmarshal(source, "$", text, &e); err != nil && bytes.HasPrefix(text, []byte("{")) {
+		if err := fetch.Unmarshal(source, "$", body, &e); err != nil && bytes.HasPrefix(body, []byte("{")) {
 			return err // a refusal that was cut; of another body the status says it
 		}
-		return p.refuse(source, address, resp, e)
+		return p.refuse(fe, e)
 	}
+	resp, err := p.http.Do(ctx, fetch.Request{Source: source, URL: signed, Accept: "application/json", Explain: refused})
+	if err != nil {
+		if fe, ok := errors.AsType[*gputide.FetchError](err); ok {
+			fe.URL = address // without what signs it
+		}
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
 	var raw json.RawMessage
 	d := fetch.NewDecoder(source, resp.Body)
 	if err := d.Decode(&raw); err != nil {
@@ -138,23 +132,9 @@ func (p *Provider) send(ctx context.Context, source, address, signed string, int
 		return err
 	}
 	if e.Code != "" {
-		return p.refuse(source, address, resp, e)
+		return p.refuse(&gputide.FetchError{Source: source, URL: address, Status: resp.Status, Attempt: 1, Kind: gputide.ErrInvalid}, e)
 	}
 	return fetch.Unmarshal(source, "$", raw, into)
-}
-
-// cause returns why a request got no answer, without its address, which shows
-// the key.
-func cause(ctx context.Context, source, address string, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	if fe, ok := errors.AsType[*gputide.FetchError](err); ok {
-		named := *fe
-		named.URL = address
-		return &named
-	}
-	return &gputide.FetchError{Source: source, URL: address, Attempt: 1, Kind: gputide.ErrUnavailable}
 }
 
 // rpcError is the answer to a request that is refused, of whatever status.
@@ -169,19 +149,17 @@ type refusal struct {
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-func (p *Provider) refuse(source, address string, resp *http.Response, e rpcError) error {
-	fe := &gputide.FetchError{Source: source, URL: address, Status: resp.StatusCode, Attempt: 1, Kind: refusalKind(e.Code, resp.StatusCode)}
+// refuse adds what ECS says to the error of its status.
+func (p *Provider) refuse(fe *gputide.FetchError, e rpcError) error {
 	if e.Code != "" {
+		fe.Kind = refusalKind(e.Code, fe.Kind)
 		fe.Err = fmt.Errorf("%.80s: %.200s", e.Code, p.redact.Text(e.Message))
-	}
-	if wait, err := time.ParseDuration(resp.Header.Get("Retry-After") + "s"); err == nil {
-		fe.RetryAfter = wait
 	}
 	return &refusal{e.Code, fe}
 }
 
-// refusalKind returns what a code means, and the status where there is none.
-func refusalKind(code string, status int) error {
+// refusalKind returns what a code means; byStatus where it says no more.
+func refusalKind(code string, byStatus error) error {
 	family, _, _ := strings.Cut(code, ".")
 	switch family {
 	case "Throttling":
@@ -191,10 +169,7 @@ func refusalKind(code string, status int) error {
 	case "ServiceUnavailable", "InternalError", "UnknownError", "SignatureNonceUsed":
 		return gputide.ErrUnavailable
 	}
-	if status/100 == 2 {
-		return gputide.ErrInvalid
-	}
-	return fetch.StatusKind(status)
+	return byStatus
 }
 
 // signAgain reports whether a request may succeed when it is signed anew.
