@@ -127,6 +127,11 @@ func TestFeedFails(t *testing.T) {
 	if !errors.Is(res.Err, gputide.ErrTooLarge) || res.Offers != 1 {
 		t.Errorf("%v, %d offers", res.Err, res.Offers)
 	}
+	for _, s := range res.Scopes {
+		if s.EventFeed && s.Reason != gputide.ErrTooLarge.Error() {
+			t.Errorf("the feed failed because of %q", s.Reason)
+		}
+	}
 	if d := cmp.Diff(map[float64]string{10: "2"}, b.moments(t, 11)); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}

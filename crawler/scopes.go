@@ -100,7 +100,7 @@ func (s *sink) decide(l lane, reports map[string]*scopeReport) *scopeState {
 	slices.SortFunc(sources, s.rank.compare)
 	for _, source := range sources {
 		r := reports[source]
-		if r.run.EventFeed && (r.run.From.IsZero() || r.run.To.IsZero()) {
+		if r.run.Status == gputide.ScopeDone && r.run.EventFeed && (r.run.From.IsZero() || r.run.To.IsZero()) {
 			r.run.Status = gputide.ScopeFailed
 			r.reasons["event feed without a window"] = struct{}{}
 		}
