@@ -91,6 +91,34 @@ func TestNextSourceFeeds(t *testing.T) {
 	}
 }
 
+// TestListWithoutPrice does not take a list in which no row can be used, for
+// example one in another currency, for an answer.
+func TestListWithoutPrice(t *testing.T) {
+	csv, json := fixtureBody(t, "us-east-1.csv"), fixtureBody(t, "us-east-1.json")
+	for name, r := range map[string]*strings.Replacer{
+		"other currency": strings.NewReplacer(`"USD"`, `"EUR"`),
+		"other region":   strings.NewReplacer(`"us-east-1"`, `"us-west-2"`, `"US East (N. Virginia)"`, `"US West (Oregon)"`),
+	} {
+		inCSV := get("bulk-csv", regionList("us-east-1", "csv"), r.Replace(csv))
+		got, err := crawl(t, aws.Config{}, append(indexes("us-east-1"), inCSV, get("bulk-json", regionList("us-east-1", "json"), json))...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		same(t, name+" in one form", map[string]string{
+			"partition=aws region=us-east-1 market=on_demand":  "done bulk-json",
+			"partition=aws region=us-east-1 market=commitment": "done bulk-json",
+		}, status(got))
+		got, err = crawl(t, aws.Config{}, append(indexes("us-east-1"), inCSV, get("bulk-json", regionList("us-east-1", "json"), r.Replace(json)))...)
+		if !errors.Is(err, gputide.ErrSchemaDrift) {
+			t.Errorf("%s: %v", name, err)
+		}
+		same(t, name+" in both forms", map[string]string{
+			"partition=aws region=us-east-1 market=on_demand":  "failed",
+			"partition=aws region=us-east-1 market=commitment": "failed",
+		}, status(got))
+	}
+}
+
 func TestVersionMismatchIsDrift(t *testing.T) {
 	index := strings.ReplaceAll(regionIndex("us-east-1"), "/current/us-east-1/", "/20250912225308/us-east-1/")
 	_, err := crawl(t, aws.Config{},

@@ -58,6 +58,8 @@ func (r *run) list(ctx context.Context, k book, l listing, req fetch.Request, re
 		return nil, fmt.Errorf("%s: %w: %s", req.Source, gputide.ErrEmpty, resp.URL)
 	case l.version != "" && rep.Version != l.version:
 		return nil, drift(req.Source, "version", l.version, rep.Version)
+	case in.added == 0 && in.skipped != "":
+		return nil, drift(req.Source, "rows", "an offer with a price", "none: "+in.skipped)
 	}
 	r.omit(req.Source, rep)
 	for _, scope := range in.scopes() {
@@ -81,6 +83,8 @@ type intake struct {
 	listing listing
 	out     *wares
 	fed     map[gputide.Scope]bool // by the rows read so far
+	added   int
+	skipped string // reason why the last row without a usable price was skipped
 }
 
 // row takes one row.
@@ -91,6 +95,7 @@ func (in *intake) row(w *pricelist.Row) {
 		if scope.Region != "" && scope.Market != "" {
 			in.fed[scope] = true
 		}
+		in.skipped = w.Skip
 		r.b.SkipUnknown(in.source, scope, w.Skip, w.SKU+": "+w.Detail)
 		return
 	}
@@ -103,9 +108,11 @@ func (in *intake) row(w *pricelist.Row) {
 	}
 	in.fed[gputide.Scope{Partition: w.Key.Partition, Region: w.Key.Region, Market: w.Key.Market}] = true
 	if w.Skip != "" {
+		in.skipped = w.Skip
 		r.b.Skip(in.source, w.Key, w.Skip, w.SKU+": "+w.Detail)
 		return
 	}
+	in.added++
 	r.b.Add(gputide.RawOffer{Source: in.source, Key: w.Key, Price: w.Price, SKU: w.SKU, Spec: in.out.spec(w.Type, w.Key.Partition, r.families)})
 }
 

@@ -56,8 +56,12 @@ func (r *run) estimator(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	added := false
 	for i := range shapes {
-		r.addShape(&shapes[i], prices)
+		added = r.addShape(&shapes[i], prices) || added
+	}
+	if !added {
+		return nil, drift(sourceProducts, "$.items[].partNumber", "the parts of some shape, with a price", fmt.Sprintf("none of %d shapes", len(shapes)))
 	}
 	return []string{productsFrom, shapesFrom}, nil
 }
@@ -150,15 +154,15 @@ func (s *shapeRow) countable() bool {
 	return s.GPUQty != nil && *s.GPUQty >= 1 && *s.GPUQty <= maxGPUs && *s.GPUQty == float64(int(*s.GPUQty))
 }
 
-// addShape adds the offers of one row.
-func (r *run) addShape(s *shapeRow, prices map[string]unitPrice) {
+// addShape adds the offers of one row and reports whether it has a price.
+func (r *run) addShape(s *shapeRow, prices map[string]unitPrice) bool {
 	switch {
 	case s.name == "":
 		r.skipUnknown(sourceProducts, "bad_shape", string(s.text))
-		return
+		return false
 	case s.omitted() != "":
 		r.b.Omit(sourceProducts, s.omitted(), 1)
-		return
+		return false
 	}
 	parts, reason := s.billed()
 	for i := range parts {
@@ -173,16 +177,17 @@ func (r *run) addShape(s *shapeRow, prices map[string]unitPrice) {
 	}
 	if reason != "" {
 		r.skip(sourceProducts, s.name, s.AllowPreemptible, reason, string(s.text))
-		return
+		return false
 	}
 	spec := s.spec(r.table.byName[s.name])
 	if s.isGPU() {
 		r.addGPU(sourceProducts, s.name, s.AllowPreemptible, parts[0].Amount, parts[0].SKU, spec)
-		return
+		return true
 	}
 	r.add(sourceProducts, s.name, s.AllowPreemptible, spec, "", func(half bool) gputide.Published {
 		return gputide.Published{Basis: gputide.BasisInstance, Components: halved(parts, half)}
 	})
+	return true
 }
 
 // spec returns what a row says of its shape. The cards have no name in it; the

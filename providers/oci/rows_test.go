@@ -280,6 +280,7 @@ func TestLists(t *testing.T) {
 		{"something behind it", map[string]string{sourceShapes: items(goodShape()) + "{}", sourceProducts: goodPart}, sourceShapes, gputide.ErrSchemaDrift},
 		{"a list of rows", map[string]string{sourceShapes: `[` + goodShape() + `]`, sourceProducts: goodPart}, sourceShapes, gputide.ErrSchemaDrift},
 		{"no price at all", map[string]string{sourceShapes: items(goodShape()), sourceProducts: items(part("P1", payg("0")))}, sourceProducts, gputide.ErrSchemaDrift},
+		{"parts of other shapes", map[string]string{sourceShapes: items(goodShape()), sourceProducts: items(part("P1 ", payg("2")))}, sourceProducts, gputide.ErrSchemaDrift},
 		{"no part", map[string]string{sourceShapes: items(goodShape()), sourceProducts: items()}, sourceProducts, gputide.ErrEmpty},
 		{"no GPU part", map[string]string{sourceList: items(listed("B1", "OCPU Per Hour", "Compute", payg("1")))}, sourceList, gputide.ErrSchemaDrift},
 	} {
