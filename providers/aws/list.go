@@ -58,8 +58,8 @@ func (r *run) list(ctx context.Context, k book, l listing, req fetch.Request, re
 		return nil, fmt.Errorf("%s: %w: %s", req.Source, gputide.ErrEmpty, resp.URL)
 	case l.version != "" && rep.Version != l.version:
 		return nil, drift(req.Source, "version", l.version, rep.Version)
-	case in.added == 0 && in.skipped != "":
-		return nil, drift(req.Source, "rows", "an offer with a price", "none: "+in.skipped)
+	case !in.sound && in.skipped != "":
+		return nil, drift(req.Source, "rows", "an offer of this list", "none: "+in.skipped)
 	}
 	r.omit(req.Source, rep)
 	for _, scope := range in.scopes() {
@@ -83,8 +83,8 @@ type intake struct {
 	listing listing
 	out     *wares
 	fed     map[gputide.Scope]bool // by the rows read so far
-	added   int
-	skipped string // reason why the last row without a usable price was skipped
+	sound   bool                   // some row is what was asked for; prices of 0 stand for a region to come
+	skipped string                 // reason why the last row of the others was skipped
 }
 
 // row takes one row.
@@ -107,12 +107,12 @@ func (in *intake) row(w *pricelist.Row) {
 		w.Key.Partition = partitionOf(w.Key.Region)
 	}
 	in.fed[gputide.Scope{Partition: w.Key.Partition, Region: w.Key.Region, Market: w.Key.Market}] = true
+	in.sound = in.sound || w.Skip == "" || w.Skip == pricelist.SkipNoPrice
 	if w.Skip != "" {
 		in.skipped = w.Skip
 		r.b.Skip(in.source, w.Key, w.Skip, w.SKU+": "+w.Detail)
 		return
 	}
-	in.added++
 	r.b.Add(gputide.RawOffer{Source: in.source, Key: w.Key, Price: w.Price, SKU: w.SKU, Spec: in.out.spec(w.Type, w.Key.Partition, r.families)})
 }
 
