@@ -144,7 +144,7 @@ func TestImportPricelists(t *testing.T) {
 
 	out := p.run(t, c, exitOK, append(months, "--yes")...)
 	may, july, august := out.Versions[0], out.Versions[1], out.Versions[2]
-	if may.State != "imported" || may.FirstSeen != 7 || may.WithoutWithdrawals || july.Changed != 2 || july.FirstSeen != 1 || august.Withdrawn != 1 || august.Changed != 0 {
+	if may.State != "imported" || may.FirstSeen != 8 || may.WithoutWithdrawals || july.Changed != 2 || july.FirstSeen != 1 || august.Withdrawn != 1 || august.Changed != 0 {
 		t.Errorf("%+v\n%+v\n%+v", may, july, august)
 	}
 
