@@ -148,49 +148,81 @@ func growAWS(dir string, m *manifest, sz sizes) error {
 	return nil
 }
 
-// growAzure makes as many pages as asked of the lists of all regions, each a
-// thousand of its rows with meters of their own.
+// azureRegions are where growAzure says that Azure sells: a region's list is
+// never as long as all the pages together.
+var azureRegions = []string{
+	"australiaeast", "brazilsouth", "canadacentral", "centralindia", "eastus", "eastus2", "francecentral", "germanywestcentral",
+	"japaneast", "koreacentral", "northeurope", "southcentralus", "swedencentral", "switzerlandnorth", "uksouth", "westeurope",
+}
+
+// growAzure makes as many pages as asked, in equal parts for each region, each a
+// thousand rows of one region's list with meters of their own.
 func growAzure(dir string, m *manifest, sz sizes) error {
-	const source, perPage = "retail-prices", 1000
-	regions := map[string][]exchange{} // first page last
-	rest := slices.DeleteFunc(slices.Clone(m.Exchanges), func(x exchange) bool { return x.Source == source })
+	const prices, index, from, perPage = "retail-prices", "retail-regions", "eastus", 1000
+	var pages []exchange
+	rest := slices.DeleteFunc(slices.Clone(m.Exchanges), func(x exchange) bool { return x.Source == prices })
 	for _, x := range m.Exchanges {
-		if x.Source == source {
-			first, _, _ := strings.Cut(x.URL, "&$skip=")
-			regions[first] = append(regions[first], x)
+		if x.Source == prices && strings.Contains(x.URL, "%27"+from+"%27") {
+			pages = append(pages, x) // the first page last
 		}
 	}
-	each := max(1, sz.azurePages/len(regions))
-	for n, first := range slices.Sorted(maps.Keys(regions)) {
-		rows, page, err := azureRows(dir, regions[first])
-		if err != nil {
-			return err
-		}
+	first := pages[len(pages)-1]
+	rows, page, err := azureRows(dir, pages)
+	if err != nil {
+		return err
+	}
+	each := max(1, sz.azurePages/len(azureRegions))
+	for n, region := range azureRegions {
 		for p := range each {
-			url := first
-			if p > 0 {
-				url += fmt.Sprintf("&$skip=%d", p*perPage)
+			url := func(p int) string {
+				u := strings.ReplaceAll(first.URL, "%27"+from+"%27", "%27"+region+"%27")
+				if p > 0 {
+					u += fmt.Sprintf("&$skip=%d", p*perPage)
+				}
+				return u
 			}
-			page["NextPageLink"] = any(nil)
+			page["NextPageLink"], page["Count"] = any(nil), perPage
 			if p+1 < each {
-				page["NextPageLink"] = fmt.Sprintf("%s&$skip=%d", first, (p+1)*perPage)
+				page["NextPageLink"] = url(p + 1)
 			}
-			page["Count"] = perPage
 			items := make([]map[string]any, perPage)
 			for i := range items {
 				items[i] = maps.Clone(rows[i%len(rows)])
+				items[i]["armRegionName"] = region
 				items[i]["meterId"] = fmt.Sprintf("%08d-%04d-4000-8000-%012d", n, p, i)
 			}
 			page["Items"] = items
-			file := fmt.Sprintf("large-%d-%d.json", n, p)
-			if err := writeJSON(filepath.Join(dir, file), page); err != nil {
+			x := first
+			x.URL, x.File = url(p), fmt.Sprintf("large-%s-%d.json", region, p)
+			if err := writeJSON(filepath.Join(dir, x.File), page); err != nil {
 				return err
 			}
-			rest = append(rest, exchange{Source: source, Method: "GET", URL: url, Status: 200, Headers: map[string]string{"Content-Type": "application/json"}, File: file})
+			rest = append(rest, x)
 		}
 	}
 	m.Exchanges = rest
-	return nil
+	return growAzureIndex(dir, m, index)
+}
+
+// growAzureIndex lists azureRegions and no other in the index of regions.
+func growAzureIndex(dir string, m *manifest, source string) error {
+	i := slices.IndexFunc(m.Exchanges, func(x exchange) bool { return x.Source == source })
+	if i < 0 {
+		return errors.New("the fixture has no index of regions")
+	}
+	rows, page, err := azureRows(dir, m.Exchanges[i:i+1])
+	if err != nil {
+		return err
+	}
+	var items []map[string]any
+	for _, region := range azureRegions {
+		row := maps.Clone(rows[0])
+		row["armRegionName"] = region
+		items = append(items, row)
+	}
+	page["Items"], page["Count"] = items, len(items)
+	m.Exchanges[i].File = "regions-large.json"
+	return writeJSON(filepath.Join(dir, m.Exchanges[i].File), page)
 }
 
 // azureRows returns the rows of a region's pages and the envelope of its first.

@@ -32,7 +32,7 @@ var (
 	}
 	smokeSizes = sizes{
 		series: 1_200, nights: 12, spotSeries: 60, hours: 48, backfillDays: 10, logScopes: 20, logRuns: 300,
-		kills: 2, years: 1, yearSeries: 120, rounds: 1, listBytes: 4 << 20, azurePages: 3, gcpPages: 2,
+		kills: 2, years: 1, yearSeries: 120, rounds: 1, listBytes: 4 << 20, azurePages: 32, gcpPages: 2,
 	}
 )
 
