@@ -17,6 +17,9 @@ import (
 	"github.com/gputide/gputide"
 )
 
+// metricName is the label that holds the name of a metric.
+const metricName = "__name__"
+
 // promPeer is the Prometheus TSDB as a library: one sample for each observation,
 // a staleness marker where a done run no longer lists an offer. Its write-ahead
 // log is not fsynced at a commit.
@@ -50,7 +53,7 @@ func (p *promPeer) title() string { return "Prometheus TSDB, no fsync" }
 func (p *promPeer) close() error  { return p.db.Close() }
 
 func labelsOf(k *gputide.Key) labels.Labels {
-	return labels.FromStrings(labels.MetricName, "gpu_price", "provider", k.Provider, "region", k.Region,
+	return labels.FromStrings(metricName, "gpu_price", "provider", k.Provider, "region", k.Region,
 		"instance_type", k.InstanceType, "market", string(k.Market), "gpu", gpuOf(k.InstanceType),
 		"os", k.OS, "tenancy", string(k.Tenancy), "stat", string(k.Stat), "tax", string(k.Tax), "currency", string(k.Currency))
 }
@@ -216,7 +219,7 @@ func (p *promPeer) export(ctx context.Context) (a answer, err error) {
 		for _, o := range obs {
 			a.add(o.Price)
 		}
-	}, equal(labels.MetricName, "gpu_price"))
+	}, equal(metricName, "gpu_price"))
 	return a, err
 }
 
