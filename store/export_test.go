@@ -32,6 +32,8 @@ func (db *DB) Contents() (out []string, err error) {
 			switch {
 			case v == nil && bytes.Equal(k, bucketPack):
 				return nil
+			case bytes.Equal(name, bucketMeta) && bytes.Equal(k, metaCompacted):
+				return nil // it tells of the file, not of what is in it
 			case v == nil:
 				return walk(tx, fmt.Sprintf("%s/%s", path, k), name, k, b.Bucket(k))
 			}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -58,7 +60,7 @@ func (c *commit) quarantine() error {
 }
 
 // Quarantine returns the refused rows of a provider that no later run settled;
-// of every provider when it is empty.
+// of every provider, by its name, when it is empty.
 func (db *DB) Quarantine(_ context.Context, provider string) ([]gputide.Quarantined, error) {
 	var out []gputide.Quarantined
 	err := db.view(func(v *view) error {
@@ -74,6 +76,7 @@ func (db *DB) Quarantine(_ context.Context, provider string) ([]gputide.Quaranti
 			out = append(out, *q)
 		})
 	})
+	slices.SortStableFunc(out, func(a, b gputide.Quarantined) int { return strings.Compare(a.Key.Provider, b.Key.Provider) })
 	return out, err
 }
 
