@@ -117,16 +117,16 @@ func (a *assembly) place() []*keptRow {
 	for _, r := range a.kept {
 		switch st, t := r.cell.scope, r.cell.tally; {
 		case st == nil:
-			t.skip(reasonNoScope, 1)
+			t.skip(reasonNoScope, r.rows())
 		case !st.done():
-			t.skip(reasonScopeFailed, 1)
+			t.skip(reasonScopeFailed, r.rows())
 		case !st.feeds(r.cell.key.source):
-			t.omit(reasonSuperseded, 1)
+			t.omit(reasonSuperseded, r.rows())
 		default:
 			rows = append(rows, r)
 		}
 	}
-	a.kept = nil
+	a.kept, a.listed = nil, nil
 	slices.SortFunc(rows, compareRows)
 	return rows
 }
@@ -146,8 +146,9 @@ func (a *assembly) settle(rows []*keptRow) []*keptRow {
 			a.refuseGroup(group)
 			continue
 		}
+		group[0].cell.tally.omit(reasonTwin, group[0].twins)
 		for _, twin := range group[1:] {
-			twin.cell.tally.omit(reasonTwin, 1)
+			twin.cell.tally.omit(reasonTwin, twin.rows())
 		}
 		if detail, stepped := a.stepped(group[0]); stepped {
 			a.refuseRow(group[0], normalize.ReasonPriceStep, detail)
@@ -163,7 +164,9 @@ func (a *assembly) refuseGroup(group []*keptRow) {
 	detail := fmt.Sprintf("listed at %s and at %s %s an hour",
 		group[0].offer.Price, group[len(group)-1].offer.Price, group[0].offer.Key.Currency)
 	for _, r := range group {
-		a.refuseRow(r, normalize.ReasonDuplicateKey, detail)
+		for range r.rows() {
+			a.refuseRow(r, normalize.ReasonDuplicateKey, detail)
+		}
 	}
 }
 

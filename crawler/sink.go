@@ -54,6 +54,7 @@ type sink struct {
 	types     map[typeKey]*instanceType
 	lastType  *instanceType
 	kept      []*keptRow
+	listed    map[listing]*keptRow // by what a row is joined by
 	refused   []refusedRow
 	blind     map[blindKey]int64 // rows of unknown key
 	reports   map[lane]map[string]*scopeReport
@@ -73,6 +74,31 @@ type keptRow struct {
 	spec  *statement    // of the row; nil when it said nothing
 	count gputide.Count // accelerators of the instance
 	name  string        // of the accelerator, in the provider's words
+	twins int64         // rows that said the same and were joined with it
+}
+
+// listing is what rows have in common that say the same of an offer.
+type listing struct {
+	id    gputide.OfferID
+	cell  *cell
+	price gputide.Nano
+}
+
+// rows is how many rows r stands for.
+func (r *keptRow) rows() int64 { return 1 + r.twins }
+
+// join makes r the one of two rows that say the same which a sort puts first. It
+// reports false for rows that do not.
+func (r *keptRow) join(other *keptRow) bool {
+	if r.offer.Part != other.offer.Part || comparePublished(&r.offer.Published, &other.offer.Published) != 0 {
+		return false
+	}
+	twins := r.twins + 1
+	if compareRows(other, r) < 0 {
+		*r = *other
+	}
+	r.twins = twins
+	return true
 }
 
 // refusedRow is a row with a known key that gives no offer.
@@ -105,6 +131,7 @@ func newSink(info gputide.Info, norm normalizer, base *gputide.Baseline, all boo
 		cells:     make(map[cellKey]*cell),
 		types:     make(map[typeKey]*instanceType),
 		blind:     make(map[blindKey]int64),
+		listed:    make(map[listing]*keptRow),
 		reports:   make(map[lane]map[string]*scopeReport),
 		scopeErrs: make(map[reportedErr]error),
 	}
@@ -158,7 +185,23 @@ func (s *sink) keep(raw gputide.RawOffer, c *cell, t *instanceType) {
 		row.count = spec.Device.Count
 		row.name = spec.Device.Name
 	}
-	s.kept = append(s.kept, row)
+	if !s.joined(row) {
+		s.kept = append(s.kept, row)
+	}
+}
+
+// joined joins a row with one that says the same, so that a list that repeats
+// itself takes no room. Events, each of its own moment, are not joined.
+func (s *sink) joined(row *keptRow) bool {
+	if !row.offer.At.IsZero() {
+		return false
+	}
+	as := listing{row.id, row.cell, row.offer.Price}
+	if known := s.listed[as]; known != nil {
+		return known.join(row)
+	}
+	s.listed[as] = row
+	return false
 }
 
 // offer normalises one row; with an error, too, the offer has the row's key. A
