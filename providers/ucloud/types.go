@@ -108,7 +108,7 @@ func (r *run) sizes(region string, t *machineType) (list []size) {
 			r.b.Omit(sourceTypes, "no_accelerator", 1)
 			continue
 		}
-		if m.Gpu < 1 || m.Gpu > maxCards || t.Name == "G" || t.disk() == "" {
+		if m.Gpu < 1 || m.Gpu > maxCards || t.Name == "G" || model(t.Name) == "" || t.disk() == "" {
 			r.unread(region, "bad_size", fmt.Sprintf("%s with %d cards", t.Name, m.Gpu))
 			continue
 		}
@@ -158,6 +158,14 @@ func (s *size) key(stat gputide.Stat) gputide.Key {
 // slice is the name of a part of a card: T4/4 is a quarter.
 var slice = regexp.MustCompile(`^([^/]+)/([0-9]{1,2})$`)
 
+// model returns the name of a card without the part of it that is sold.
+func model(card string) string {
+	if m := slice.FindStringSubmatch(card); m != nil {
+		card = m[1]
+	}
+	return strings.TrimSpace(card)
+}
+
 // spec returns what the type says of a size.
 func (s *size) spec() *gputide.Spec {
 	spec := &gputide.Spec{
@@ -167,7 +175,7 @@ func (s *size) spec() *gputide.Spec {
 	}
 	if m := slice.FindStringSubmatch(s.card); m != nil {
 		den, _ := strconv.ParseUint(m[2], 10, 32) // digits only
-		spec.Device.Name, spec.Device.Other = strings.TrimSpace(m[1]), []string{s.card}
+		spec.Device.Name, spec.Device.Other = model(s.card), []string{s.card}
 		spec.Device.Count, spec.Device.Share = gputide.NewCount(uint32(s.cards), uint32(den)), gputide.ShareVGPU
 	} else if v := s.cardMemoryGB; v != nil && *v > 0 {
 		spec.Device.MemoryGB = v
